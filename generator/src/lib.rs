@@ -1,0 +1,1 @@
+//! Making HL7 log sets.

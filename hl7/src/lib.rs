@@ -1,0 +1,1 @@
+//! Reading HL7 logs.
