@@ -1,0 +1,150 @@
+//! A segment's text and its fields, in platform mode.
+
+use crate::lines::{Kept, NEL_UTF8, keep};
+use bumpalo::Bump;
+use bumpalo::collections::String as BumpString;
+use memchr::memchr;
+
+const NEL: &str = "\u{85}";
+
+/// What is kept of a line of the decoded message. Built in the arena where its parts do not lie
+/// next to each other.
+#[inline]
+pub(crate) fn kept_line<'a>(line: &'a str, ends_message: bool, arena: &'a Bump) -> &'a str {
+    match keep(line.as_bytes(), NEL_UTF8, ends_message) {
+        Kept::Piece(range) => &line[range],
+        Kept::Joined(bytes) => {
+            let text = std::str::from_utf8(&bytes).expect("markers are ASCII, so text stays text");
+            arena.alloc_str(text)
+        }
+    }
+}
+
+/// A line other than the first as a segment: its trailing `|` are removed, also those directly
+/// before a single final U+0085, which then belongs to the last field left.
+#[inline]
+pub(crate) fn segment<'a>(line: &'a str, arena: &'a Bump) -> &'a str {
+    match line.as_bytes().last() {
+        Some(b'|') => line.trim_end_matches('|'),
+        Some(0x85) => match line.strip_suffix(NEL) {
+            Some(head) if head.ends_with('|') => {
+                let mut joined = BumpString::with_capacity_in(line.len(), arena);
+                joined.push_str(head.trim_end_matches('|'));
+                joined.push_str(NEL);
+                joined.into_bump_str()
+            }
+            _ => line,
+        },
+        _ => line,
+    }
+}
+
+/// The first fields of a segment; number 0 is its name.
+pub(crate) struct Fields<'a, const N: usize> {
+    fields: [Option<&'a str>; N],
+}
+
+impl<'a, const N: usize> Fields<'a, N> {
+    /// Fields of a segment that is not there: all absent.
+    pub(crate) const ABSENT: Self = Self { fields: [None; N] };
+
+    /// The first `N` fields of a segment, its name included.
+    #[inline]
+    pub(crate) fn new(segment: &'a str) -> Self {
+        let mut fields = [None; N];
+        let mut rest = segment;
+        for field in &mut fields {
+            match memchr(b'|', rest.as_bytes()) {
+                Some(at) => {
+                    *field = Some(&rest[..at]);
+                    rest = &rest[at + 1..];
+                }
+                None => {
+                    *field = Some(rest);
+                    break;
+                }
+            }
+        }
+        Self { fields }
+    }
+
+    /// Takes a segment, unless an earlier one of its name was taken.
+    #[inline]
+    pub(crate) fn fill_if_absent(&mut self, segment: &'a str) {
+        if self.fields[0].is_none() {
+            *self = Self::new(segment);
+        }
+    }
+
+    /// A whole field; `None` where the segment ends before it.
+    #[inline]
+    pub(crate) fn whole(&self, number: usize) -> Option<&'a str> {
+        self.fields[number]
+    }
+
+    /// Component 1 of a field.
+    #[inline]
+    pub(crate) fn first(&self, number: usize) -> Option<&'a str> {
+        self.fields[number].map(|field| up_to(field, b'^'))
+    }
+
+    /// A component of a field, counted from 1.
+    #[inline]
+    pub(crate) fn component(&self, number: usize, component: usize) -> Option<&'a str> {
+        nth_part(self.fields[number]?, b'^', component)
+    }
+}
+
+/// A text up to the first of an ASCII byte.
+#[inline]
+pub(crate) fn up_to(text: &str, delimiter: u8) -> &str {
+    memchr(delimiter, text.as_bytes()).map_or(text, |at| &text[..at])
+}
+
+/// A part of a text split at an ASCII byte, counted from 1.
+pub(crate) fn nth_part(text: &str, delimiter: u8, number: usize) -> Option<&str> {
+    text.split(char::from(delimiter))
+        .nth(number.checked_sub(1)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trailing_bars_of_a_segment_are_removed() {
+        let arena = Bump::new();
+        for (line, expected) in [
+            ("PID|1||", "PID|1"),
+            ("PID||1", "PID||1"),
+            ("PID|||", "PID"),
+            ("|||", ""),
+            ("PID|1|| ", "PID|1|| "),
+            ("PID|1||\u{85}", "PID|1\u{85}"),
+            ("PID|1||\u{85}|", "PID|1||\u{85}"),
+            ("PID|1||\u{85}\u{85}", "PID|1||\u{85}\u{85}"),
+            ("PID||\u{85}", "PID\u{85}"),
+            ("PID|1|\u{c5}", "PID|1|\u{c5}"),
+        ] {
+            assert_eq!(segment(line, &arena), expected);
+        }
+    }
+
+    #[test]
+    fn an_empty_field_is_there_and_one_past_the_end_is_not() {
+        let fields = Fields::<5>::new("PID|1||^x");
+        assert_eq!(fields.whole(0), Some("PID"));
+        assert_eq!(fields.whole(2), Some(""));
+        assert_eq!(fields.first(3), Some(""));
+        assert_eq!(fields.component(3, 2), Some("x"));
+        assert_eq!(fields.component(3, 3), None);
+        assert_eq!(fields.whole(4), None);
+        assert_eq!(fields.first(4), None);
+    }
+
+    #[test]
+    fn fields_beyond_the_wanted_ones_are_left_alone() {
+        let fields = Fields::<2>::new("PID|1|2|3");
+        assert_eq!(fields.whole(1), Some("1"));
+    }
+}
