@@ -7,7 +7,10 @@
 //!
 //! This crate knows neither HL7 nor Delta, and does no I/O.
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 pub mod encode;
+pub mod fold;
 pub mod row;
 pub mod schema;
 
