@@ -17,7 +17,7 @@
 //! fold.workflow(&[Fact {
 //!     source_file: "2023/01/13/20230113_0.hl7",
 //!     year: Some(2023),
-//!     message_dt: Some(1_673_632_037_000_000),
+//!     message_dt: Some(1_673_633_237_000_000),
 //!     report: RowHash(1),
 //!     curated: Some(RowHash(2)),
 //!     accession: Some("123456789"),
