@@ -433,14 +433,12 @@ fn is_blank(text: &str) -> bool {
     text.bytes().all(|byte| byte == b' ')
 }
 
-/// The newest change of each file. Only after an interrupted workflow can a file have several.
+/// The newest change of each file, in no particular order. Only after an interrupted workflow can
+/// a file have several.
 fn newest<T>(changes: Vec<T>, source: impl Fn(&T) -> u32) -> Vec<T> {
     let mut seen = HashSet::with_capacity(changes.len());
-    let mut newest: Vec<T> = changes
-        .into_iter()
-        .rev()
+    let newest_first = changes.into_iter().rev();
+    newest_first
         .filter(|change| seen.insert(source(change)))
-        .collect();
-    newest.reverse();
-    newest
+        .collect()
 }
