@@ -80,4 +80,13 @@ pub enum Error {
         /// Line of its second mention, from 1.
         line: u64,
     },
+    /// A field is not named in the way that fields are.
+    #[error(
+        "`{given}` names no field: write it as `PID-5`, `PID-3.4`, `OBX[2]-5` or `PID-3[2].4.1`, \
+         with numbers from 1"
+    )]
+    FieldPath {
+        /// What was given.
+        given: String,
+    },
 }

@@ -30,22 +30,27 @@
 //! ```
 //!
 //! The other mode, *standard mode*, honours MSH-1 and MSH-2 and resolves escapes. It is for
-//! looking at a message (`bench inspect`), never for ingest.
+//! looking at a message ([`mod@inspect`]), never for ingest.
 //!
 //! Left out: anything about tables, files written, or the lake; and any repair. A broken message
 //! is read as the platform reads it.
 
 mod discover;
 mod error;
+mod field_path;
+pub mod inspect;
 mod lines;
 mod modality;
 mod read;
 mod source;
 mod split;
+mod standard;
 
 pub use discover::{LogPath, discover};
 pub use error::Error;
+pub use field_path::FieldPath;
 pub use modality::ModalityMap;
 pub use read::{InvalidIdentifier, InvalidName, NotParsable, Reader, Reading};
 pub use source::{LogDate, LogFailure, Outcome};
 pub use split::{Message, Messages, split};
+pub use standard::{Delimiters, Standard, StandardValue, Stop, StopReason};

@@ -33,6 +33,7 @@ pub(crate) fn line_end(bytes: &[u8], from: usize) -> (usize, usize) {
 
 /// The lines of some bytes, as ranges without line ends. A line end at the very end starts no
 /// further line.
+#[derive(Clone)]
 pub(crate) struct Lines<'t> {
     bytes: &'t [u8],
     at: usize,

@@ -140,6 +140,11 @@ impl<'a> Message<'a> {
         })
     }
 
+    /// Where each line begins, counted from the start of the body.
+    pub(crate) fn line_offsets(&self) -> impl Iterator<Item = usize> + use<'a> {
+        Lines::new(self.body()).map(|range| range.start)
+    }
+
     /// Whether all lines are blank: nothing in them but 0x09–0x0D and 0x1C–0x20. Such a message
     /// is staged nowhere ([`Outcome::Empty`](crate::Outcome::Empty)) but keeps its ordinal.
     #[must_use]

@@ -3,7 +3,8 @@
 //! The platform reads HL7 with a handful of splits and no more: the delimiters are always `|`,
 //! `^`, `~` and `&`, whatever MSH says; nothing is unescaped or trimmed; a segment is known by the
 //! exact text before its first `|`. What a broken message gives follows from that, and this module
-//! follows it to the letter. It repairs nothing and warns of nothing.
+//! follows it to the letter. It repairs nothing and warns of nothing: [`crate::inspect`]
+//! does.
 //!
 //! The text of a message is decoded once (borrowed where it is ASCII) and every value is a piece
 //! of it, unless it has to be built.
@@ -16,10 +17,10 @@ mod segment;
 
 pub use identifiers::{InvalidIdentifier, InvalidName};
 
-use dates::{leading_date, time};
-use segment::{kept_line, segment};
+pub(crate) use dates::{leading_date, time};
+pub(crate) use identifiers::is_blank;
+pub(crate) use segment::{TextLines, nth_part, segment};
 
-use crate::lines::Lines;
 use crate::{Message, ModalityMap};
 use bench_tables::{ReportColumn, ReportRow, Value};
 use bumpalo::Bump;
@@ -122,7 +123,7 @@ impl Reader {
 
 /// The text of a message's lines, markers included: borrowed if it is ASCII, else decoded from
 /// Latin-1 into the arena.
-fn text<'a>(message: &Message<'a>, arena: &'a Bump) -> &'a str {
+pub(crate) fn text<'a>(message: &Message<'a>, arena: &'a Bump) -> &'a str {
     let bytes = message.body();
     if Encoding::ascii_valid_up_to(bytes) == bytes.len()
         && let Ok(text) = std::str::from_utf8(bytes)
@@ -148,12 +149,8 @@ struct Segments<'a> {
 
 impl<'a> Segments<'a> {
     fn new(text: &'a str, is_closed: bool, arena: &'a Bump) -> Result<Self, NotParsable> {
-        let mut lines = Lines::new(text.as_bytes());
-        let mut next_line = || {
-            let range = lines.next()?;
-            Some(kept_line(&text[range], is_closed && lines.is_done(), arena))
-        };
-        let header = next_line().unwrap_or_default();
+        let mut lines = TextLines::new(text, is_closed, arena);
+        let header = lines.next().unwrap_or_default();
         let msh = Msh::new(header);
         if msh.whole(HEADER_BARS).is_none() {
             let bars = memchr::memchr_iter(b'|', header.as_bytes()).count();
@@ -169,7 +166,7 @@ impl<'a> Segments<'a> {
             report: Report::new(text.len(), arena),
             diagnoses: Diagnoses::new(arena),
         };
-        while let Some(line) = next_line() {
+        for line in lines {
             segments.take(line, arena);
         }
         Ok(segments)

@@ -1,22 +1,48 @@
 //! A segment's text and its fields, in platform mode.
 
-use crate::lines::{Kept, NEL_UTF8, keep};
+use crate::lines::{Kept, Lines, NEL_UTF8, keep};
 use bumpalo::Bump;
 use bumpalo::collections::String as BumpString;
 use memchr::memchr;
 
 const NEL: &str = "\u{85}";
 
-/// What is kept of a line of the decoded message. Built in the arena where its parts do not lie
-/// next to each other.
-#[inline]
-pub(crate) fn kept_line<'a>(line: &'a str, ends_message: bool, arena: &'a Bump) -> &'a str {
-    match keep(line.as_bytes(), NEL_UTF8, ends_message) {
-        Kept::Piece(range) => &line[range],
-        Kept::Joined(bytes) => {
-            let text = std::str::from_utf8(&bytes).expect("markers are ASCII, so text stays text");
-            arena.alloc_str(text)
+/// The lines of a message's text as they are staged, without markers. A line is built in the
+/// arena where what is kept of it does not lie together.
+#[derive(Clone)]
+pub(crate) struct TextLines<'a> {
+    text: &'a str,
+    lines: Lines<'a>,
+    is_closed: bool,
+    arena: &'a Bump,
+}
+
+impl<'a> TextLines<'a> {
+    pub(crate) fn new(text: &'a str, is_closed: bool, arena: &'a Bump) -> Self {
+        Self {
+            text,
+            lines: Lines::new(text.as_bytes()),
+            is_closed,
+            arena,
         }
+    }
+}
+
+impl<'a> Iterator for TextLines<'a> {
+    type Item = &'a str;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a str> {
+        let line = &self.text[self.lines.next()?];
+        let ends_message = self.is_closed && self.lines.is_done();
+        Some(match keep(line.as_bytes(), NEL_UTF8, ends_message) {
+            Kept::Piece(range) => &line[range],
+            Kept::Joined(bytes) => {
+                let text =
+                    std::str::from_utf8(&bytes).expect("markers are ASCII, so text stays text");
+                self.arena.alloc_str(text)
+            }
+        })
     }
 }
 
