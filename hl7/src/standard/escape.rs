@@ -101,15 +101,23 @@ pub(crate) fn unescape<'t>(text: &'t str, delimiters: &Delimiters) -> Cow<'t, st
 
 /// Escapes of a text that do not resolve: how many are not closed, and how many are unknown.
 pub(crate) fn unresolved(text: &str, delimiters: &Delimiters) -> (usize, usize) {
+    let width = delimiters.escape.len_utf8();
     let (mut lone, mut unknown) = (0, 0);
     let mut rest = text;
     while let Some(at) = rest.find(delimiters.escape) {
-        rest = &rest[at + delimiters.escape.len_utf8()..];
-        match token(rest, delimiters) {
-            Token::Lone => lone += 1,
-            Token::Sequence(Escape::Unknown, _) => unknown += 1,
-            Token::Sequence(_, sequence) => {
-                rest = &rest[sequence.len() + delimiters.escape.len_utf8()..];
+        let behind = &rest[at + width..];
+        let Token::Sequence(escape, sequence) = token(behind, delimiters) else {
+            lone += 1;
+            rest = behind;
+            continue;
+        };
+        rest = &behind[sequence.len() + width..];
+        if matches!(escape, Escape::Unknown) {
+            unknown += 1;
+            // Its closing escape character may as well open a known sequence.
+            if matches!(token(rest, delimiters), Token::Sequence(known, _) if !matches!(known, Escape::Unknown))
+            {
+                rest = &behind[sequence.len()..];
             }
         }
     }
@@ -164,6 +172,6 @@ mod tests {
         assert_eq!(count(r"a\F\b\.br\"), (0, 0));
         assert_eq!(count(r"a\b"), (1, 0));
         assert_eq!(count(r"\Q\F\"), (0, 1));
-        assert_eq!(count(r"\Q\ \"), (1, 2));
+        assert_eq!(count(r"\Q\ \"), (1, 1));
     }
 }
