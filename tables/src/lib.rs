@@ -13,6 +13,7 @@ pub mod encode;
 pub mod fold;
 pub mod row;
 pub mod schema;
+pub mod time;
 
 pub use encode::{RowEncoder, RowHash};
 pub use row::{CuratedRow, ReportRow, StructList, Value};

@@ -1,0 +1,69 @@
+//! The help of `bench` as a whole: commands in groups, then examples.
+//!
+//! clap lists subcommands in one block. The groups are made from clap's own command, so that a
+//! command's line stands in one place; a test holds that each command is in exactly one group.
+
+use super::Cli;
+use clap::{Command, CommandFactory};
+use std::fmt::Write;
+
+/// Commands by what they are about.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Logs", &["inspect"]),
+    ("Your machine", &["doctor", "completions", "man"]),
+];
+
+const EXAMPLES: &str = "  bench inspect 20230113.log     what would the platform read?
+  bench doctor                   what can this machine do?
+  bench completions bash         complete commands in bash";
+
+/// The command line of `bench`, ready to parse or to describe.
+#[must_use]
+pub fn command() -> Command {
+    let command = Cli::command();
+    let heading = *command.get_styles().get_header();
+    let literal = *command.get_styles().get_literal();
+    let mut groups = String::new();
+    for (title, names) in GROUPS {
+        let _ = writeln!(groups, "{heading}{title}:{heading:#}");
+        for name in *names {
+            let about = command
+                .find_subcommand(name)
+                .and_then(Command::get_about)
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let _ = writeln!(groups, "  {literal}{name:<12}{literal:#} {about}");
+        }
+        groups.push('\n');
+    }
+    command.help_template(format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\
+         {heading}Options:{heading:#}\n{{options}}\n\n\
+         {heading}Examples:{heading:#}\n{EXAMPLES}\n\n\
+         `bench COMMAND --help` says more about a command. Exit codes are in docs/exit-codes.md.\n"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_stands_in_exactly_one_group() {
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        grouped.sort_unstable();
+        let command = Cli::command();
+        let mut there: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        there.sort_unstable();
+        assert_eq!(grouped, there);
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+    }
+}

@@ -1,0 +1,16 @@
+//! One module a command: from its arguments to its output.
+
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod inspect;
+pub(crate) mod man;
+
+use crate::error::Error;
+use serde::Serialize;
+use std::io::Write;
+
+/// Prints a value as JSON, for people too: indented, with a line end.
+fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
+    serde_json::to_writer_pretty(&mut *out, value).map_err(|error| Error::Output(error.into()))?;
+    writeln!(out).map_err(Error::Output)
+}
