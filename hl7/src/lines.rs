@@ -83,6 +83,13 @@ pub(crate) fn keep(line: &[u8], nel: &[u8], ends_message: bool) -> Kept {
     {
         return Kept::Piece(0..head.len());
     }
+    if ends_message
+        && line
+            .strip_prefix(END)
+            .is_some_and(|rest| rest.is_empty() || rest == SEGMENT_END)
+    {
+        return Kept::Piece(0..0);
+    }
     keep_rare(line, nel, ends_message)
 }
 

@@ -1,12 +1,12 @@
 //! Patient identifiers: `patient_ids`, and one column per authority and type.
 
-use crate::read::people::structs;
+use super::people::structs;
 use bench_tables::row::Identifiers;
 use bench_tables::schema::PATIENT_ID;
 use bench_tables::{StructList, Table, Value};
 use bumpalo::Bump;
 use bumpalo::collections::{String as BumpString, Vec as BumpVec};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// Components of PID-3, by member of [`PATIENT_ID`].
@@ -121,6 +121,12 @@ fn column_name<'a>(members: &[Option<&str>], arena: &'a Bump) -> Option<&'a str>
 
 /// Lower case of text that holds nothing beyond Latin-1.
 fn push_lower(name: &mut BumpString<'_>, text: &str) {
+    if text.is_ascii() {
+        let start = name.len();
+        name.push_str(text);
+        name[start..].make_ascii_lowercase();
+        return;
+    }
     name.extend(text.chars().map(|c| match c {
         'A'..='Z' => c.to_ascii_lowercase(),
         '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{DE}' => {
@@ -131,7 +137,7 @@ fn push_lower(name: &mut BumpString<'_>, text: &str) {
 }
 
 fn why_invalid(name: &str) -> Option<InvalidName> {
-    static FIXED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+    static FIXED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         let tables = Table::ALL
             .into_iter()
             .filter(|table| table.has_identifier_columns());
@@ -140,9 +146,14 @@ fn why_invalid(name: &str) -> Option<InvalidName> {
             .map(|column| column.name)
             .collect()
     });
-    let forbidden = [' ', ',', ';', '{', '}', '(', ')', '=', '\t', '.', '`'];
-    if let Some(character) = name.chars().find(|c| forbidden.contains(c)) {
-        return Some(InvalidName::Character(character));
+    let is_forbidden = |byte: &u8| {
+        matches!(
+            byte,
+            b' ' | b',' | b';' | b'{' | b'}' | b'(' | b')' | b'=' | b'\t' | b'.' | b'`'
+        )
+    };
+    if let Some(byte) = name.bytes().find(is_forbidden) {
+        return Some(InvalidName::Character(char::from(byte)));
     }
     FIXED.get(name).map(|fixed| InvalidName::FixedColumn(fixed))
 }

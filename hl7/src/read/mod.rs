@@ -13,23 +13,25 @@ mod dates;
 mod identifiers;
 mod people;
 mod report;
+mod scan;
 mod segment;
 
 pub use identifiers::{InvalidIdentifier, InvalidName};
 
 pub(crate) use dates::{leading_date, time};
 pub(crate) use identifiers::is_blank;
-pub(crate) use segment::{TextLines, nth_part, segment};
+pub(crate) use scan::nth_part;
+pub(crate) use segment::{TextLines, segment};
 
 use crate::{Message, ModalityMap};
 use bench_tables::{ReportColumn, ReportRow, Value};
 use bumpalo::Bump;
-use encoding_rs::Encoding;
-use encoding_rs::mem::convert_latin1_to_utf8;
+use encoding_rs::mem::decode_latin1;
 use identifiers::PatientIds;
 use people::People;
 use report::{Diagnoses, Report};
 use segment::Fields;
+use std::borrow::Cow;
 
 /// Fields that are needed of each segment, its name included.
 type Msh<'a> = Fields<'a, 12>;
@@ -124,15 +126,10 @@ impl Reader {
 /// The text of a message's lines, markers included: borrowed if it is ASCII, else decoded from
 /// Latin-1 into the arena.
 pub(crate) fn text<'a>(message: &Message<'a>, arena: &'a Bump) -> &'a str {
-    let bytes = message.body();
-    if Encoding::ascii_valid_up_to(bytes) == bytes.len()
-        && let Ok(text) = std::str::from_utf8(bytes)
-    {
-        return text;
+    match decode_latin1(message.body()) {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(text) => arena.alloc_str(&text),
     }
-    let decoded = arena.alloc_slice_fill_copy(2 * bytes.len(), 0);
-    let length = convert_latin1_to_utf8(bytes, decoded);
-    std::str::from_utf8(&decoded[..length]).expect("every Latin-1 byte is a character")
 }
 
 /// The segments of a message that columns are made of, in one pass over its lines.

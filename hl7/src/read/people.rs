@@ -1,6 +1,7 @@
 //! People and patient identifiers: arrays of structs, and what follows from them.
 
-use crate::read::identifiers::is_blank;
+use super::identifiers::is_blank;
+use super::scan::each_position;
 use bench_tables::schema::{PATIENT_NAME, STAFF};
 use bench_tables::{StructList, Value};
 use bumpalo::Bump;
@@ -12,6 +13,9 @@ const PROVIDER: [usize; STAFF.len()] = [1, 2, 3, 4, 5, 6, 7, 10, 9, 13, 14];
 const INTERPRETER: [usize; STAFF.len()] = [1, 2, 3, 4, 5, 6, 7, 0, 9, 0, 0];
 /// Components of PID-5, by member of [`PATIENT_NAME`].
 const PATIENT: [usize; PATIENT_NAME.len()] = [1, 2, 3, 4, 5, 6, 7];
+
+/// The highest component that a member is made of.
+const MAX_COMPONENT: usize = 14;
 
 /// Positions of the family and the given name among the members.
 const STAFF_NAME: (usize, usize) = (1, 2);
@@ -113,16 +117,31 @@ pub(crate) fn structs<'a, const WIDTH: usize>(
     arena: &'a Bump,
 ) -> StructList<'a> {
     let mut cells = BumpVec::with_capacity_in(WIDTH, arena);
-    for repetition in field.split('~') {
-        let mut parts = [None; 15];
-        for (part, slot) in repetition.split('^').zip(&mut parts[1..]) {
-            *slot = Some(part).filter(|part| !is_blank(part));
-        }
+    let mut end_element = |parts: &[Option<&'a str>; MAX_COMPONENT + 1]| {
         let members = components.map(|component| parts[component]);
         if keep(&members) {
             cells.extend_from_slice(&members);
         }
-    }
+    };
+    // Part 0 stands for a member that is always NULL.
+    let mut parts = [None; MAX_COMPONENT + 1];
+    let (mut number, mut start) = (1, 0);
+    let mut end_part = |end: usize, parts: &mut [Option<&'a str>; MAX_COMPONENT + 1]| {
+        if let Some(part) = parts.get_mut(number) {
+            *part = Some(&field[start..end]).filter(|part| !is_blank(part));
+        }
+        (number, start) = (number + 1, end + 1);
+        if field.as_bytes().get(end) != Some(&b'^') {
+            end_element(parts);
+            *parts = [None; MAX_COMPONENT + 1];
+            number = 1;
+        }
+    };
+    each_position(field, [b'^', b'~'], |end| {
+        end_part(end, &mut parts);
+        true
+    });
+    end_part(field.len(), &mut parts);
     StructList::new(WIDTH, cells.into_bump_slice())
 }
 

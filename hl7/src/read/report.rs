@@ -1,10 +1,12 @@
 //! The report: text, sections and status from all OBX, and diagnoses from all DG1.
 
-use crate::read::segment::{Fields, nth_part, up_to};
+use super::scan::{nth_part, up_to};
+use super::segment::Fields;
 use bench_tables::schema::DIAGNOSIS;
 use bench_tables::{ReportColumn, ReportRow, StructList, Value};
 use bumpalo::Bump;
 use bumpalo::collections::{String as BumpString, Vec as BumpVec};
+use memchr::{memchr, memchr_iter};
 
 /// Parts of the report by the suffix of OBX-3.
 const SECTIONS: [ReportColumn; 4] = [
@@ -16,12 +18,10 @@ const SECTIONS: [ReportColumn; 4] = [
 
 /// Position in [`SECTIONS`] of the section that an observation's identifier names: by what stands
 /// between the first and the second `&` of the whole OBX-3.
-fn section(identifier: &str) -> Option<usize> {
-    let suffix = up_to(
-        &identifier[memchr::memchr(b'&', identifier.as_bytes())? + 1..],
-        b'&',
-    );
-    match suffix {
+fn section(identifier: &str) -> Option<u8> {
+    // An identifier is a few bytes long: a plain loop is faster than any search.
+    let first = identifier.bytes().position(|byte| byte == b'&')?;
+    match up_to(&identifier[first + 1..], b'&') {
         "GDT" => Some(0),
         "IMP" => Some(1),
         "ADT" | "ADN" => Some(2),
@@ -37,12 +37,12 @@ struct Section {
     /// Bytes of the report text from the first to the last line.
     span: Option<(usize, usize)>,
     /// Number of the last line.
-    last: u32,
+    last: usize,
     is_scattered: bool,
 }
 
 impl Section {
-    fn add(&mut self, line: u32, start: usize, end: usize) {
+    fn add(&mut self, line: usize, start: usize, end: usize) {
         match &mut self.span {
             None => self.span = Some((start, end)),
             Some(span) => {
@@ -59,7 +59,7 @@ pub(crate) struct Report<'a> {
     arena: &'a Bump,
     text: BumpString<'a>,
     /// End of each line in the text, and its section.
-    lines: BumpVec<'a, (usize, Option<usize>)>,
+    lines: BumpVec<'a, (usize, Option<u8>)>,
     sections: [Section; SECTIONS.len()],
     status: Option<&'a str>,
     has_observations: bool,
@@ -85,27 +85,29 @@ impl<'a> Report<'a> {
             self.has_observations = true;
             self.status = Fields::<12>::new(observation).whole(11);
         }
-        let fields = Fields::<6>::new(observation);
-        let Some(value) = fields.whole(5) else { return };
+        // Name, number, type, identifier and sub-identifier; what follows may be long.
+        let (head, rest) = Fields::<5>::with_rest(observation);
+        let Some(rest) = rest else { return };
+        let value = memchr(b'|', rest.as_bytes()).map_or(rest, |end| &rest[..end]);
         if !self.lines.is_empty() {
             self.text.push('\n');
         }
         let start = self.text.len();
-        if fields.whole(2) == Some("TX") {
-            let mut parts = value.split('~');
-            self.text.push_str(parts.next().unwrap_or_default());
-            for part in parts {
+        if head.whole(2) == Some("TX") {
+            let mut from = 0;
+            for at in memchr_iter(b'~', value.as_bytes()) {
+                self.text.push_str(&value[from..at]);
                 self.text.push('\n');
-                self.text.push_str(part);
+                from = at + 1;
             }
+            self.text.push_str(&value[from..]);
         } else {
             self.text.push_str(value);
         }
-        let section = fields.whole(3).and_then(section);
+        let section = head.whole(3).and_then(section);
         if let Some(section) = section {
-            // A log of 4 GiB could hold 2^32 observations; their number would overflow loudly.
-            let line = self.lines.len() as u32;
-            self.sections[section].add(line, start, self.text.len());
+            let number = self.lines.len();
+            self.sections[usize::from(section)].add(number, start, self.text.len());
         }
         self.lines.push((self.text.len(), section));
     }
@@ -116,7 +118,7 @@ impl<'a> Report<'a> {
             return;
         }
         let text = self.text.into_bump_str();
-        for (number, (section, column)) in self.sections.iter().zip(SECTIONS).enumerate() {
+        for (number, (section, column)) in (0..).zip(self.sections.iter().zip(SECTIONS)) {
             let of_section = match section.span {
                 None => "",
                 Some((start, end)) if !section.is_scattered => &text[start..end],
@@ -133,8 +135,8 @@ impl<'a> Report<'a> {
 fn gather<'a>(
     text: &str,
     span: std::ops::Range<usize>,
-    lines: &[(usize, Option<usize>)],
-    section: usize,
+    lines: &[(usize, Option<u8>)],
+    section: u8,
     arena: &'a Bump,
 ) -> &'a str {
     let mut gathered = BumpString::with_capacity_in(span.len(), arena);

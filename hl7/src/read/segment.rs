@@ -1,9 +1,9 @@
 //! A segment's text and its fields, in platform mode.
 
+use super::scan::{each_position, nth_part, up_to};
 use crate::lines::{Kept, Lines, NEL_UTF8, keep};
 use bumpalo::Bump;
 use bumpalo::collections::String as BumpString;
-use memchr::memchr;
 
 const NEL: &str = "\u{85}";
 
@@ -77,21 +77,27 @@ impl<'a, const N: usize> Fields<'a, N> {
     /// The first `N` fields of a segment, its name included.
     #[inline]
     pub(crate) fn new(segment: &'a str) -> Self {
+        Self::with_rest(segment).0
+    }
+
+    /// The first `N` fields of a segment, and what follows them, if anything does.
+    #[inline]
+    pub(crate) fn with_rest(segment: &'a str) -> (Self, Option<&'a str>) {
         let mut fields = [None; N];
-        let mut rest = segment;
-        for field in &mut fields {
-            match memchr(b'|', rest.as_bytes()) {
-                Some(at) => {
-                    *field = Some(&rest[..at]);
-                    rest = &rest[at + 1..];
-                }
-                None => {
-                    *field = Some(rest);
-                    break;
-                }
+        let (mut number, mut start) = (0, 0);
+        each_position(segment, [b'|'], |end| {
+            fields[number] = Some(&segment[start..end]);
+            (number, start) = (number + 1, end + 1);
+            number < N
+        });
+        let rest = &segment[start..];
+        match fields.get_mut(number) {
+            Some(last) => {
+                *last = Some(rest);
+                (Self { fields }, None)
             }
+            None => (Self { fields }, Some(rest)),
         }
-        Self { fields }
     }
 
     /// Takes a segment, unless an earlier one of its name was taken.
@@ -119,18 +125,6 @@ impl<'a, const N: usize> Fields<'a, N> {
     pub(crate) fn component(&self, number: usize, component: usize) -> Option<&'a str> {
         nth_part(self.fields[number]?, b'^', component)
     }
-}
-
-/// A text up to the first of an ASCII byte.
-#[inline]
-pub(crate) fn up_to(text: &str, delimiter: u8) -> &str {
-    memchr(delimiter, text.as_bytes()).map_or(text, |at| &text[..at])
-}
-
-/// A part of a text split at an ASCII byte, counted from 1.
-pub(crate) fn nth_part(text: &str, delimiter: u8, number: usize) -> Option<&str> {
-    text.split(char::from(delimiter))
-        .nth(number.checked_sub(1)?)
 }
 
 #[cfg(test)]
