@@ -1,0 +1,127 @@
+//! Days and seconds of the proleptic Gregorian calendar, in UTC, as integers.
+//!
+//! The data set needs a handful of conversions on a hot path, with exact digits and no time zone.
+
+/// Days since 1970-01-01.
+pub(crate) type Day = i32;
+
+/// Seconds of a day.
+pub(crate) const DAY_SECONDS: i64 = 86_400;
+
+/// 1970-01-01, the first day that a data set may begin on.
+pub(crate) const FIRST_DAY: Day = 0;
+/// 9998-12-31, the last day that a data set may reach.
+pub(crate) const LAST_DAY: Day = day_of(9998, 12, 31);
+
+/// Day of a date. Howard Hinnant's `days_from_civil`.
+pub(crate) const fn day_of(year: i32, month: u32, day: u32) -> Day {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let month = month as i32;
+    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day as i32 - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// Year, month and day of the month. The inverse of [`day_of`].
+pub(crate) const fn date_of(day: Day) -> (i32, u32, u32) {
+    let days = day + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = (day_of_year - (153 * month_index + 2) / 5 + 1) as u32;
+    let month = if month_index < 10 {
+        month_index + 3
+    } else {
+        month_index - 9
+    } as u32;
+    let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
+    (year, month, day)
+}
+
+/// Weekday of a day, Monday = 0.
+pub(crate) const fn weekday(day: Day) -> usize {
+    (day + 3).rem_euclid(7) as usize
+}
+
+/// A day written `YYYY-MM-DD`; `None` if it is no real date.
+pub(crate) fn parse_day(text: &str) -> Option<Day> {
+    let mut parts = text.splitn(3, '-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    if year.len() != 4 || month.len() != 2 || day.len() != 2 {
+        return None;
+    }
+    let number = |part: &str| part.parse::<u32>().ok();
+    let (year, month, day) = (number(year)? as i32, number(month)?, number(day)?);
+    let parsed = day_of(year, month, day);
+    (month != 0 && month <= 12 && date_of(parsed) == (year, month, day)).then_some(parsed)
+}
+
+/// Appends the last `width` decimal digits of a number, with leading zeros.
+pub(crate) fn put_digits(out: &mut Vec<u8>, mut number: u64, width: usize) {
+    let start = out.len();
+    out.resize(start + width, b'0');
+    for digit in out[start..].iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
+/// Appends a day as `YYYYMMDD`.
+pub(crate) fn put_day(out: &mut Vec<u8>, day: Day) {
+    let (year, month, day) = date_of(day);
+    put_digits(out, year as u64 * 10_000 + u64::from(month * 100 + day), 8);
+}
+
+/// Appends a point in time, in seconds since 1970, as `YYYYMMDDHHMMSS`.
+pub(crate) fn put_time(out: &mut Vec<u8>, seconds: i64) {
+    put_day(out, seconds.div_euclid(DAY_SECONDS) as Day);
+    let second = seconds.rem_euclid(DAY_SECONDS) as u64;
+    put_digits(
+        out,
+        second / 3600 * 10_000 + second / 60 % 60 * 100 + second % 60,
+        6,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_day_of_the_range_comes_back_from_its_date() {
+        let mut before = date_of(FIRST_DAY - 1);
+        for day in (FIRST_DAY..=LAST_DAY).step_by(1) {
+            let date = date_of(day);
+            assert_eq!(day_of(date.0, date.1, date.2), day);
+            assert!(date > before);
+            before = date;
+        }
+        assert_eq!(before, (9998, 12, 31));
+    }
+
+    #[test]
+    fn known_days_have_their_weekday() {
+        assert_eq!(weekday(day_of(1970, 1, 1)), 3, "a Thursday");
+        assert_eq!(weekday(day_of(2025, 10, 29)), 2, "a Wednesday");
+    }
+
+    #[test]
+    fn only_real_dates_are_read() {
+        assert_eq!(parse_day("2015-01-01"), Some(16_436));
+        for bad in ["2023-02-29", "2023-13-01", "2023-1-01", "20230101", "x"] {
+            assert_eq!(parse_day(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_have_fourteen_digits() {
+        let mut out = Vec::new();
+        put_time(&mut out, 16_436 * DAY_SECONDS + 3_723);
+        assert_eq!(out, b"20150101010203");
+    }
+}
