@@ -36,6 +36,20 @@ lint:
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --release --workspace --no-deps
 
+# The criterion benches.
+bench *filter:
+    cargo bench -p bench-suites {{ filter }}
+
+# Fuzz the HL7 reader for some seconds, from the seed corpus; what is found new stays out of it.
+fuzz seconds="60":
+    command -v cargo-fuzz > /dev/null || cargo install cargo-fuzz --locked
+    mkdir -p hl7/fuzz/target/found
+    cd hl7 && RUSTC_BOOTSTRAP=1 cargo fuzz run read fuzz/target/found fuzz/corpus/read -- -max_total_time={{ seconds }}
+
+# Take the bytes that the generator makes now as the golden ones. Raise GENERATOR_VERSION first.
+golden:
+    INSTA_UPDATE=always cargo test --release -p bench-generator golden
+
 # Everything that must hold for a commit.
 ci:
     .ci/run

@@ -19,6 +19,9 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A data set could not be made or read.
+    #[error(transparent)]
+    Generator(#[from] bench_generator::Error),
     /// A modality map cannot be used.
     #[error(transparent)]
     Hl7(#[from] bench_hl7::Error),
@@ -48,6 +51,7 @@ impl Error {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Output(_) => Exit::Unavailable,
+            Self::Generator(error) => generator_exit(error),
             Self::Read { .. }
             | Self::Hl7(_)
             | Self::NoSuchMessage { .. }
@@ -67,10 +71,80 @@ impl Error {
         let mut text = self.to_string();
         let mut cause = self.source();
         while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
+            let words = error.to_string();
+            // Some errors quote their cause themselves.
+            if !text.ends_with(&words) {
+                text.push_str(": ");
+                text.push_str(&words);
+            }
             cause = error.source();
         }
         text
+    }
+}
+
+fn generator_exit(error: &bench_generator::Error) -> Exit {
+    use bench_generator::Error as Cause;
+    match error {
+        Cause::Spec { .. }
+        | Cause::UnknownProfile { .. }
+        | Cause::Target { .. }
+        | Cause::Dataset { .. }
+        | Cause::NoSuchMessage { .. } => Exit::Usage,
+        Cause::Io { source, .. } if is_asked_wrong(source.kind()) => Exit::Usage,
+        Cause::Io { .. } | Cause::Truth { .. } => Exit::Unavailable,
+    }
+}
+
+/// Whether another path would do, rather than another machine or more room.
+fn is_asked_wrong(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(
+        kind,
+        Kind::NotFound
+            | Kind::PermissionDenied
+            | Kind::AlreadyExists
+            | Kind::NotADirectory
+            | Kind::IsADirectory
+            | Kind::InvalidInput
+            | Kind::InvalidFilename
+            | Kind::InvalidData
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let error = Error::Generator(bench_generator::Error::Io {
+            action: "write",
+            path: "a.log".into(),
+            source: full(),
+        });
+        assert_eq!(error.chain(), "cannot write a.log: no storage space");
+        assert_eq!(error.exit(), Exit::Unavailable);
+        assert_eq!(
+            Error::Output(full()).chain(),
+            "failed to write the output: no storage space"
+        );
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_wrong_usage_and_a_full_disk_is_not() {
+        let exit = |kind| {
+            let source = io::Error::from(kind);
+            let path = "spec.toml".into();
+            let action = "read";
+            generator_exit(&bench_generator::Error::Io {
+                action,
+                path,
+                source,
+            })
+        };
+        assert_eq!(exit(io::ErrorKind::NotFound), Exit::Usage);
+        assert_eq!(exit(io::ErrorKind::StorageFull), Exit::Unavailable);
     }
 }

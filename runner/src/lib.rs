@@ -13,7 +13,9 @@ pub mod inspect;
 pub mod terminal;
 
 mod commands;
+mod interrupt;
 mod table;
+mod value;
 
 use cli::{Cli, Command};
 use error::Error;
@@ -28,6 +30,7 @@ use terminal::Terminal;
 #[must_use]
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
+    interrupt::leave_with_130();
     guarded(|| run(std::env::args_os())).into()
 }
 
@@ -61,6 +64,8 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 
 fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Result<Exit, Error> {
     match command {
+        Command::Generate(arguments) => commands::generate::run(arguments, terminal, out),
+        Command::Truth(arguments) => commands::truth::run(arguments, terminal, out),
         Command::Inspect(arguments) => commands::inspect::run(arguments, terminal, out),
         Command::Doctor(arguments) => commands::doctor::run(arguments, terminal, out),
         Command::Completions(arguments) => commands::completions::run(arguments, out),

@@ -34,7 +34,14 @@ fn help_lists_the_commands_in_groups() {
 
 #[test]
 fn every_command_has_a_help_of_its_own_with_examples() {
-    for command in ["inspect", "doctor", "completions", "man"] {
+    for command in [
+        "generate",
+        "truth",
+        "inspect",
+        "doctor",
+        "completions",
+        "man",
+    ] {
         let output = bench(&[command, "--help"]);
         assert_eq!(output.status.code(), Some(0), "{command}");
         assert!(stdout(&output).contains("Examples:"), "{command}");

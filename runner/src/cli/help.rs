@@ -9,13 +9,16 @@ use std::fmt::Write;
 
 /// Commands by what they are about.
 const GROUPS: &[(&str, &[&str])] = &[
+    ("Data sets", &["generate", "truth"]),
     ("Logs", &["inspect"]),
     ("Your machine", &["doctor", "completions", "man"]),
 ];
 
-const EXAMPLES: &str = "  bench inspect 20230113.log     what would the platform read?
-  bench doctor                   what can this machine do?
-  bench completions bash         complete commands in bash";
+const EXAMPLES: &str =
+    "  bench generate --messages 1000 --log-files 30 --out D    make a small data set
+  bench truth D 20150101.log:0                             what must become of a message?
+  bench inspect D/2015/20150101.log                        what would the platform read?
+  bench doctor                                             what can this machine do?";
 
 /// The command line of `bench`, ready to parse or to describe.
 #[must_use]

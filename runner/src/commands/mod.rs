@@ -2,8 +2,10 @@
 
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod generate;
 pub(crate) mod inspect;
 pub(crate) mod man;
+pub(crate) mod truth;
 
 use crate::error::Error;
 use serde::Serialize;

@@ -2,8 +2,8 @@
 
 use super::comparison::Comparison;
 use super::origin::Origin;
-use super::value::{json, text, visible};
 use crate::terminal::{Terminal, Tone, shorten, thousands};
+use crate::value::{json, text, visible};
 use bench_hl7::inspect::{Inspection, field};
 use bench_hl7::{FieldPath, Message, Outcome, Reading};
 use bench_tables::{ColumnType, ReportColumn, Value};

@@ -3,9 +3,9 @@
 use super::column::ColumnView;
 use super::comparison::Comparison;
 use super::log::{Log, LogFacts};
-use super::value::{visible, visible_lines};
 use crate::error::Error;
 use crate::terminal::{Terminal, Tone};
+use crate::value::{visible, visible_lines};
 use bench_hl7::inspect::{field, inspect};
 use bench_hl7::{FieldPath, Message, Reader};
 use bench_tables::ReportColumn;

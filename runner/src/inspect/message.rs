@@ -3,10 +3,10 @@
 use super::column::{self, ColumnView};
 use super::log::{Log, LogFacts};
 use super::overview::MessageSummary;
-use super::value::visible;
 use crate::error::Error;
 use crate::table::{Align, Table};
 use crate::terminal::{Terminal, Tone, counted, thousands, wrap};
+use crate::value::visible;
 use bench_hl7::inspect::{inspect, segment_lines};
 use bench_hl7::{Reader, Standard};
 use bumpalo::Bump;

@@ -14,7 +14,6 @@ mod log;
 mod message;
 mod origin;
 mod overview;
-mod value;
 
 pub use column::ColumnView;
 pub use comparison::Comparison;

@@ -2,9 +2,9 @@
 
 use super::column::row;
 use super::log::{Log, LogFacts};
-use super::value::{json, visible};
 use crate::table::{Align, Table};
 use crate::terminal::{Terminal, Tone, counted, wrap};
+use crate::value::{json, visible};
 use bench_hl7::inspect::{Fault, Inspection, Position, inspect};
 use bench_hl7::{Message, Outcome, Reader};
 use bench_tables::ReportColumn;

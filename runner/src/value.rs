@@ -6,7 +6,7 @@ use serde_json::json;
 
 /// A value for a person. NULL has a name, arrays stand on one line, empty members are left out.
 /// Control characters are kept; see [`visible`].
-pub(super) fn text(value: Value<'_>, ty: ColumnType) -> String {
+pub(crate) fn text(value: Value<'_>, ty: ColumnType) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
         Value::Str("") => "\"\"".to_owned(),
@@ -39,7 +39,7 @@ fn element(cells: &[Option<&str>], ty: ColumnType) -> String {
 }
 
 /// A value for a machine, with nothing left out.
-pub(super) fn json(value: Value<'_>, ty: ColumnType) -> serde_json::Value {
+pub(crate) fn json(value: Value<'_>, ty: ColumnType) -> serde_json::Value {
     match value {
         Value::Null => json!(null),
         Value::Int(int) => json!(int),
@@ -67,12 +67,12 @@ fn members(ty: ColumnType) -> &'static [&'static str] {
 }
 
 /// A text on one line, in which control characters are seen and can do nothing to a terminal.
-pub(super) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars().map(picture).collect()
 }
 
 /// The same, with line ends kept.
-pub(super) fn visible_lines(text: &str) -> impl Iterator<Item = String> {
+pub(crate) fn visible_lines(text: &str) -> impl Iterator<Item = String> {
     text.split('\n').map(visible)
 }
 
