@@ -61,31 +61,29 @@ pub(crate) fn parse_day(text: &str) -> Option<Day> {
     (month != 0 && month <= 12 && date_of(parsed) == (year, month, day)).then_some(parsed)
 }
 
-/// Appends the last `width` decimal digits of a number, with leading zeros.
-pub(crate) fn put_digits(out: &mut Vec<u8>, mut number: u64, width: usize) {
-    let start = out.len();
-    out.resize(start + width, b'0');
-    for digit in out[start..].iter_mut().rev() {
+/// The last N decimal digits of a number, with leading zeros.
+pub(crate) fn digits<const N: usize>(mut number: u64) -> [u8; N] {
+    let mut digits = [b'0'; N];
+    for digit in digits.iter_mut().rev() {
         *digit = b'0' + (number % 10) as u8;
         number /= 10;
     }
+    digits
 }
 
-/// Appends a day as `YYYYMMDD`.
-pub(crate) fn put_day(out: &mut Vec<u8>, day: Day) {
+/// A day as `YYYYMMDD`.
+pub(crate) fn day_digits(day: Day) -> [u8; 8] {
     let (year, month, day) = date_of(day);
-    put_digits(out, year as u64 * 10_000 + u64::from(month * 100 + day), 8);
+    digits(year as u64 * 10_000 + u64::from(month * 100 + day))
 }
 
-/// Appends a point in time, in seconds since 1970, as `YYYYMMDDHHMMSS`.
-pub(crate) fn put_time(out: &mut Vec<u8>, seconds: i64) {
-    put_day(out, seconds.div_euclid(DAY_SECONDS) as Day);
+/// A point in time, in seconds since 1970, as `YYYYMMDDHHMMSS`.
+pub(crate) fn time_digits(seconds: i64) -> [u8; 14] {
+    let (year, month, day) = date_of(seconds.div_euclid(DAY_SECONDS) as Day);
     let second = seconds.rem_euclid(DAY_SECONDS) as u64;
-    put_digits(
-        out,
-        second / 3600 * 10_000 + second / 60 % 60 * 100 + second % 60,
-        6,
-    );
+    let date = year as u64 * 10_000 + u64::from(month * 100 + day);
+    let time = second / 3600 * 10_000 + second / 60 % 60 * 100 + second % 60;
+    digits(date * 1_000_000 + time)
 }
 
 #[cfg(test)]
@@ -120,8 +118,9 @@ mod tests {
 
     #[test]
     fn times_have_fourteen_digits() {
-        let mut out = Vec::new();
-        put_time(&mut out, 16_436 * DAY_SECONDS + 3_723);
-        assert_eq!(out, b"20150101010203");
+        assert_eq!(
+            &time_digits(16_436 * DAY_SECONDS + 3_723),
+            b"20150101010203"
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! the platform decodes them (one a byte). It says both what is written to the log and which lines
 //! the platform collects; the row that must come of them is worked out from the collected lines.
 
-use crate::calendar::{DAY_SECONDS, Day, date_of, put_time};
+use crate::calendar::{DAY_SECONDS, Day, date_of, time_digits};
 use crate::draw::Draw;
 use crate::message::render::END;
 
@@ -228,10 +228,9 @@ impl Fault {
                 let days = 1 + draw.below(700) as i64;
                 let seconds =
                     (study + (if draw.below(2) == 0 { -days } else { days }) * DAY_SECONDS).max(0);
-                let mut digits = Vec::new();
-                put_time(&mut digits, seconds);
-                let digits = String::from_utf8(digits).expect("digits are ASCII");
-                set_field(&mut lines, "MSH", 6, &digits);
+                let digits = time_digits(seconds);
+                let digits = std::str::from_utf8(&digits).expect("digits are ASCII");
+                set_field(&mut lines, "MSH", 6, digits);
             }
             Self::BirthDateImpossible => {
                 edit_field(&mut lines, "PID", 7, |birth| format!("{}0231", &birth[..4]));

@@ -159,6 +159,16 @@ impl<'a> People<'a> {
 
     /// The numbers that a study's messages carry.
     pub(crate) fn identity(&self, study: u64, version: Version, patient: &Patient) -> Identity {
+        self.identity_with(study, version, patient, || self.has_older(patient, study))
+    }
+
+    fn identity_with(
+        &self,
+        study: u64,
+        version: Version,
+        patient: &Patient,
+        has_older: impl FnOnce() -> bool,
+    ) -> Identity {
         let spec = self.spec;
         let number = patient.number;
         let mut of_patient = Draw::new(spec.seed, Stream::Patient, number);
@@ -187,7 +197,7 @@ impl<'a> People<'a> {
         }
         let (second_epic, merged) = self.web(patient);
         let in_web = second_epic || merged;
-        if in_web || (shows_empi && self.has_older(patient, study)) {
+        if in_web || (shows_empi && has_older()) {
             identity.empi = Some(identity.master);
         }
         if merged && !patient.leads && swaps {
@@ -219,19 +229,22 @@ impl<'a> People<'a> {
         (second_epic, draw.chance(self.spec.merged))
     }
 
-    /// The studies whose identities can join those of a patient: its own, and those of its partner
-    /// where their pair is merged.
-    pub(crate) fn neighbours(&self, patient: &Patient) -> Vec<(u64, Patient)> {
-        let mut studies: Vec<(u64, Patient)> = self
-            .studies(patient)
-            .map(|study| (study, *patient))
-            .collect();
-        if self.web(patient).1
-            && let Some(partner) = patient.partner()
-        {
-            studies.extend(self.studies(&partner).map(|study| (study, partner)));
-        }
-        studies
+    /// The patients whose identities can join those of a patient: itself, and its partner where
+    /// their pair is merged.
+    pub(crate) fn neighbours(&self, patient: &Patient) -> impl Iterator<Item = Patient> {
+        let partner = patient.partner().filter(|_| self.web(patient).1);
+        std::iter::once(*patient).chain(partner)
+    }
+
+    /// The edge of each study of a patient, as its first message shows it.
+    pub(crate) fn edges(&self, patient: &Patient) -> impl Iterator<Item = (Edge, Version)> {
+        let mut has_older = false;
+        self.studies(patient).map(move |study| {
+            let version = self.version(study);
+            let identity = self.identity_with(study, version, patient, || has_older);
+            has_older |= version != Version::V27;
+            (Edge::of(study, version, &identity), version)
+        })
     }
 }
 

@@ -11,6 +11,7 @@
 //! this crate does not use the reader outside its tests, and knows no lake.
 
 mod calendar;
+mod chunks;
 mod dataset;
 mod draw;
 mod error;

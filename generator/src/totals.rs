@@ -31,7 +31,7 @@ impl Totals {
         }
         self.reports += u64::from(truth.row.is_some());
         self.curated += u64::from(truth.curated.is_some());
-        if let (true, Some(row), Some(_)) = (alone, &truth.row, &truth.curated) {
+        if let (true, Some(row), Some(_)) = (alone, truth.row, truth.curated) {
             self.latest += 1;
             self.dx += u64::from(diagnosis_count(row));
         }

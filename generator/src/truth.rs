@@ -118,7 +118,7 @@ impl TruthRows {
         self.control_id.append_value(truth.control_id);
         self.outcome.append_value(truth.outcome.name());
         self.fault.append_option(truth.fault);
-        let row = truth.row.as_ref();
+        let row = truth.row;
         let text = |column| row.and_then(|row| row.get(column).as_str());
         self.version.append_option(text(ReportColumn::VersionId));
         self.accession.append_option(row.and_then(accession));

@@ -59,7 +59,7 @@ fn agree(profile: &str, overrides: &Overrides) -> BTreeMap<String, u32> {
             match (&reading, truth.outcome) {
                 (None, Outcome::Empty) | (Some(Err(_)), Outcome::NotParsable) => {}
                 (Some(Ok(reading)), Outcome::Staged) => {
-                    let columns = differing(&reading.row, truth.row.as_ref().unwrap());
+                    let columns = differing(&reading.row, truth.row.unwrap());
                     assert!(columns.is_empty(), "{at}: {columns:?} differ");
                     assert_eq!(
                         Some(encoder.report(&reading.row)),

@@ -46,9 +46,9 @@ fn preferred<'b>(row: &ReportRow<'b>, obr: Report, orc: Report) -> Option<&'b st
 }
 
 /// The curated row, or `None` where curation drops the report.
-pub(crate) fn curated_row<'b>(row: &ReportRow<'b>, arena: &'b Bump) -> Option<CuratedRow<'b>> {
+pub(crate) fn curated_row<'b>(row: &ReportRow<'b>, arena: &'b Bump) -> Option<&'b CuratedRow<'b>> {
     let accession = accession(row)?;
-    let mut curated = CuratedRow::new();
+    let curated = arena.alloc(CuratedRow::new());
     for &(to, from) in CARRIED.iter() {
         curated.set(to, row.get(from));
     }
@@ -86,7 +86,7 @@ pub(crate) fn curated_row<'b>(row: &ReportRow<'b>, arena: &'b Bump) -> Option<Cu
         .get(Report::ObservationDt)
         .as_timestamp()
         .or(row.get(Report::RequestedDt).as_timestamp());
-    birth(row.get(Report::BirthDate), scan, &mut curated);
+    birth(row.get(Report::BirthDate), scan, curated);
     Some(curated)
 }
 

@@ -17,8 +17,8 @@ pub(crate) fn report_row<'b>(
     model: &Model<'b>,
     source_file: &'b str,
     arena: &'b Bump,
-) -> ReportRow<'b> {
-    let mut row = ReportRow::new();
+) -> &'b mut ReportRow<'b> {
+    let row = arena.alloc(ReportRow::new());
     let mut text = |column, text: &'b str| row.set(column, Value::Str(text));
     let v23 = model.version == Version::V23;
     let v27 = model.version == Version::V27;
@@ -75,10 +75,10 @@ pub(crate) fn report_row<'b>(
     row.set(study, Value::Timestamp(model.times.study * MICROS));
     let (year, ..) = date_of(report.div_euclid(DAY_SECONDS) as Day);
     row.set(Column::Year, Value::Int(year));
-    identifiers(model, arena, &mut row);
-    people(model, arena, &mut row);
-    diagnoses(model, arena, &mut row);
-    texts(model, arena, &mut row);
+    identifiers(model, arena, row);
+    people(model, arena, row);
+    diagnoses(model, arena, row);
+    texts(model, arena, row);
     row
 }
 

@@ -10,4 +10,5 @@ pub(crate) mod expect;
 pub(crate) mod lines;
 pub(crate) mod model;
 pub(crate) mod render;
+mod report;
 pub(crate) mod text;

@@ -1,15 +1,14 @@
 //! What a message means: patient, study, people, report, in values that need no further drawing.
 
 use super::text::{ascii, concat, numbered};
-use crate::calendar::{DAY_SECONDS, Day, date_of, day_of, put_day, put_time};
+use crate::calendar::{Day, day_digits, day_of, time_digits};
 use crate::draw::{Draw, Stream};
 use crate::identity::{Edge, Identity, People};
 use crate::patients::Patient;
-use crate::pools::{LONGEST, MBMC, Part, Person, Pools, Procedure, SITES};
+use crate::pools::{MBMC, Person, Pools, Procedure, SITES};
 use crate::slots::{Kind, Times};
 use crate::spec::{Status, Version};
 use bumpalo::Bump;
-use bumpalo::collections::Vec as BumpVec;
 
 /// The part of a report that a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,10 +116,6 @@ const RACES: [(&str, &str); 5] = [
     ("OTHER", "O"),
 ];
 
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
-
 impl<'a> Modeller<'a> {
     /// The meaning of the message in a slot. A copy means what the message means that it copies.
     pub(crate) fn model<'b>(&self, slot: u64, arena: &'b Bump) -> Model<'b>
@@ -185,10 +180,10 @@ impl<'a> Modeller<'a> {
 }
 
 /// A model in the making: what all its parts need.
-struct Draft<'d, 'a, 'b> {
-    modeller: &'d Modeller<'a>,
-    arena: &'b Bump,
-    version: Version,
+pub(super) struct Draft<'d, 'a, 'b> {
+    pub(super) modeller: &'d Modeller<'a>,
+    pub(super) arena: &'b Bump,
+    pub(super) version: Version,
     identity: &'d Identity,
 }
 
@@ -230,15 +225,9 @@ impl<'a: 'b, 'b> Draft<'_, 'a, 'b> {
         let diagnoses = self.diagnoses(of_study);
         let person = self.person(patient);
         let control_id = self.uuid(of_message);
-        let mut digits = Vec::with_capacity(14);
-        put_time(&mut digits, times.report);
-        let rdt = ascii(arena, &digits);
-        digits.clear();
-        put_time(&mut digits, times.study);
-        let sdt = ascii(arena, &digits);
-        digits.clear();
-        put_day(&mut digits, person.birth);
-        let birth_digits = ascii(arena, &digits);
+        let rdt = ascii(arena, &time_digits(times.report));
+        let sdt = ascii(arena, &time_digits(times.study));
+        let birth_digits = ascii(arena, &day_digits(person.birth));
         let accession = numbered(arena, "", FIRST_ACCESSION + study);
         let (pid_2, ids) = self.ids(site);
         let mut model = Model {
@@ -393,236 +382,6 @@ impl<'a: 'b, 'b> Draft<'_, 'a, 'b> {
                 (diagnosis.icd10.as_str(), diagnosis.meaning.as_str(), "I10")
             }
         })
-    }
-
-    fn report(&self, model: &Model<'b>, draw: &mut Draw) -> Report<'b> {
-        let reports = &self.modeller.people.spec.reports;
-        match self.version {
-            Version::V23 => {
-                let lines = draw.weighted(&reports.lines_2_3) as usize;
-                Report::Lines(self.lines(model, lines, 5, false, false, draw))
-            }
-            Version::V24 => {
-                let lines = draw.weighted(&reports.lines_2_4) as usize;
-                self.texts(model, lines, draw)
-            }
-            Version::V27 => {
-                let lines = draw.weighted(&reports.lines_2_7) as usize;
-                let addendum = draw.chance(reports.addendum);
-                let note = draw.chance(reports.technician_note);
-                Report::Lines(self.lines(model, lines, 6, addendum, note, draw))
-            }
-        }
-    }
-
-    /// A report of `count` lines, of which `fixed` are headings, and what comes on top.
-    fn lines(
-        &self,
-        model: &Model<'b>,
-        count: usize,
-        fixed: usize,
-        addendum: bool,
-        note: bool,
-        draw: &mut Draw,
-    ) -> &'b [(Section, &'b str)] {
-        use Section::{Addendum, Findings, Impression, TechnicianNote};
-        let free = count.saturating_sub(fixed).max(1);
-        let impression = (free / 3).max(1);
-        let findings = free - impression;
-        let mut lines = BumpVec::with_capacity_in(count + 8, self.arena);
-        if addendum || (fixed == 5 && model.status == Status::Corrected) {
-            lines.push((Addendum, "ADDENDUM:"));
-            self.paragraphs(model, Part::Impression, Addendum, 2, draw, &mut lines);
-        }
-        let examination = concat(
-            self.arena,
-            &["EXAMINATION: ", model.procedure.alternative.as_str()],
-        );
-        lines.push((Findings, examination));
-        if fixed == 6 {
-            lines.push((Findings, ""));
-        }
-        if count >= 5 {
-            lines.push((Findings, "FINDINGS:"));
-            self.paragraphs(model, Part::Findings, Findings, findings, draw, &mut lines);
-            lines.push((Findings, ""));
-        }
-        lines.push((Impression, "IMPRESSION:"));
-        self.paragraphs(
-            model,
-            Part::Impression,
-            Impression,
-            impression,
-            draw,
-            &mut lines,
-        );
-        let dictated = concat(
-            self.arena,
-            &[
-                "Dictated by: ",
-                model.principal.full_name.as_str(),
-                ", M.D.",
-            ],
-        );
-        lines.push((Impression, dictated));
-        if note {
-            let length = 1 + draw.index(3);
-            self.paragraphs(
-                model,
-                Part::Findings,
-                TechnicianNote,
-                length,
-                draw,
-                &mut lines,
-            );
-        }
-        lines.into_bump_slice()
-    }
-
-    /// So many lines of paragraphs, a blank line between two of them.
-    fn paragraphs(
-        &self,
-        model: &Model<'b>,
-        part: Part,
-        section: Section,
-        mut left: usize,
-        draw: &mut Draw,
-        lines: &mut BumpVec<'b, (Section, &'b str)>,
-    ) {
-        while left > 0 {
-            let length = left.min(3 + draw.index(LONGEST - 2));
-            let paragraph = self
-                .modeller
-                .pools
-                .paragraph(model.procedure, part, length, draw);
-            lines.extend(
-                paragraph
-                    .lines()
-                    .iter()
-                    .map(|line| (section, line.as_str())),
-            );
-            left -= length;
-            if left > 1 {
-                lines.push((section, ""));
-                left -= 1;
-            }
-        }
-    }
-
-    fn texts(&self, model: &Model<'b>, count: usize, draw: &mut Draw) -> Report<'b> {
-        let arena = self.arena;
-        let moment = self.moment(model.times.report);
-        let principal = model.principal.full_name.as_str();
-        let done = matches!(model.status, Status::Final | Status::Corrected);
-        let banner = if done { "Final" } else { "Preliminary" };
-        let head = concat(
-            arena,
-            &[
-                principal,
-                ", M.D.\n\n\n\n********",
-                banner,
-                " Report********\n\n\n ",
-            ],
-        );
-        let mut body = bumpalo::collections::String::with_capacity_in(1400, arena);
-        for text in [
-            "ACC#  Date Time  Exam\n\n",
-            model.accession,
-            " ",
-            moment,
-            " ",
-            &model.procedure.code,
-            " ",
-            &model.procedure.name,
-            "\n\nEXAMINATION:\n",
-            &model.procedure.alternative,
-            "\n\nFINDINGS:",
-        ] {
-            body.push_str(text);
-        }
-        let impression = (count / 3).max(1);
-        let mut lines = BumpVec::with_capacity_in(count + 2, arena);
-        let findings = count.saturating_sub(impression).max(1);
-        self.paragraphs(
-            model,
-            Part::Findings,
-            Section::Findings,
-            findings,
-            draw,
-            &mut lines,
-        );
-        lines.push((Section::Findings, ""));
-        lines.push((Section::Impression, "IMPRESSION:"));
-        self.paragraphs(
-            model,
-            Part::Impression,
-            Section::Impression,
-            impression,
-            draw,
-            &mut lines,
-        );
-        for (_, line) in &lines {
-            body.push('\n');
-            body.push_str(line);
-        }
-        let orderer = model.orderer;
-        let signature = if done {
-            [
-                "This document has been electronically signed by: ",
-                principal,
-                ", M.D. on\n",
-                moment,
-            ]
-        } else {
-            ["Pending review by: ", principal, ", M.D.", ""]
-        };
-        let foot = concat(
-            arena,
-            &[
-                "Requested By: ",
-                &orderer.family,
-                ",",
-                &orderer.given,
-                " ",
-                &orderer.middle,
-                " M.D.\n\nDictated By: ",
-                principal,
-                ", M.D. on ",
-                moment,
-                "\n\n",
-                signature[0],
-                signature[1],
-                signature[2],
-                signature[3],
-                "\n \n\n\n \n\n\n ",
-            ],
-        );
-        let last = concat(arena, &[model.accession, "^UK^ZB"]);
-        Report::Texts([head, body.into_bump_str(), foot], last)
-    }
-
-    /// A point in time as a report writes it: `Mar 11 2019 05:20AM`.
-    fn moment(&self, seconds: i64) -> &'b str {
-        let (year, month, day) = date_of(seconds.div_euclid(DAY_SECONDS) as Day);
-        let minute = seconds.rem_euclid(DAY_SECONDS) / 60;
-        let (hour, half) = match minute / 60 {
-            0 => (12, "AM"),
-            hour @ 1..12 => (hour, "AM"),
-            12 => (12, "PM"),
-            hour => (hour - 12, "PM"),
-        };
-        let mut text = Vec::with_capacity(20);
-        text.extend_from_slice(MONTHS[month as usize - 1].as_bytes());
-        text.push(b' ');
-        crate::calendar::put_digits(&mut text, u64::from(day), 2);
-        text.push(b' ');
-        crate::calendar::put_digits(&mut text, year as u64, 4);
-        text.push(b' ');
-        crate::calendar::put_digits(&mut text, hour as u64, 2);
-        text.push(b':');
-        crate::calendar::put_digits(&mut text, (minute % 60) as u64, 2);
-        text.extend_from_slice(half.as_bytes());
-        ascii(self.arena, &text)
     }
 }
 

@@ -360,9 +360,21 @@ fn unknown_key(key: &str, known: &Table) -> String {
     }
 }
 
-/// Lays one table over another. A total drops a rate below it, and the other way round.
+/// Lays one table over another. A total drops a rate below it, and the other way round; messages
+/// without a number of logs keep the volume of a log that stands below.
 fn merge(under: &mut Table, over: &Table, path: &str) {
     if path == "volume" {
+        let number = |table: &Table, key: &str| table.get(key).and_then(Value::as_integer);
+        if let (Some(messages), None, Some(before), Some(logs)) = (
+            number(over, "messages"),
+            number(over, "log_files"),
+            number(under, "messages").filter(|before| *before > 0),
+            number(under, "log_files"),
+        ) {
+            let scaled = i128::from(messages) * i128::from(logs) / i128::from(before);
+            let scaled = i64::try_from(scaled).unwrap_or(i64::MAX).max(1);
+            under.insert("log_files".to_owned(), Value::Integer(scaled));
+        }
         for (given, dropped) in [
             (["messages", "log_files"], ["per_day", "days"]),
             (["per_day", "days"], ["messages", "log_files"]),

@@ -1,10 +1,11 @@
 //! Makes any message, or any log, of a data set from its index alone.
 
-use crate::calendar::{DAY_SECONDS, Day, date_of, put_digits};
+mod log;
+
 use crate::draw::{Draw, Stream};
 use crate::faults::{Fault, LOG_WITHOUT_SB, TRUNCATED, Torn, Victim, truncate};
 use crate::identity::{Component, Edge, People, component};
-use crate::message::curate::{accession, curated_row, mapping_ids};
+use crate::message::curate::{accession, mapping_ids};
 use crate::message::expect::report_row;
 use crate::message::lines;
 use crate::message::model::{Model, Modeller};
@@ -103,9 +104,9 @@ pub struct MessageTruth<'b> {
     /// Path of the staged message behind the staging root; `None` where it is not staged.
     pub source_file: Option<&'b str>,
     /// Its row of `reports`.
-    pub row: Option<ReportRow<'b>>,
+    pub row: Option<&'b ReportRow<'b>>,
     /// Its row of `reports_curated`.
-    pub curated: Option<CuratedRow<'b>>,
+    pub curated: Option<&'b CuratedRow<'b>>,
     /// Its patient among all messages of the data set; `None` without a curated row or any id.
     pub component: Option<Component>,
     /// Hash of `row`.
@@ -129,7 +130,7 @@ struct Made<'b> {
     outcome: Outcome,
     fault: Option<&'static str>,
     torn: Option<Torn>,
-    row: Option<ReportRow<'b>>,
+    row: Option<&'b ReportRow<'b>>,
 }
 
 pub(crate) struct Maker<'p> {
@@ -204,8 +205,7 @@ impl<'p> Maker<'p> {
 
     /// Whether nothing but its slot decides what becomes of a message.
     fn is_clean(&self, slot: u64) -> bool {
-        let spec = &self.plan.spec;
-        if spec.faults.is_empty() && spec.log_without_sb.is_zero() && spec.truncated.is_zero() {
+        if !self.may_be_torn() {
             return true;
         }
         self.fault(slot).is_none() && self.log_fault(self.plan.timeline.log_of(slot)).is_none()
@@ -221,12 +221,12 @@ impl<'p> Maker<'p> {
         };
         let made = self.make(slot, truncated, "", arena);
         let row = made.row?;
-        accession(&row)?;
-        let (mpi, epic) = mapping_ids(&row);
+        accession(row)?;
+        let (mpi, epic) = mapping_ids(row);
         Some(Facts {
             message_dt: row.get(ReportColumn::MessageDt).as_timestamp(),
             edge: Edge::from_text(slot, mpi, epic),
-            diagnoses: diagnosis_count(&row),
+            diagnoses: diagnosis_count(row),
         })
     }
 
@@ -238,30 +238,32 @@ impl<'p> Maker<'p> {
     /// The component of a message's identity within the whole data set.
     fn component(&self, study: u64, own: &Edge) -> Option<Component> {
         let patient = self.people.lanes.patient(study);
-        let mut edges = Vec::new();
-        let may_be_torn = !self.plan.spec.faults.is_empty()
-            || !self.plan.spec.log_without_sb.is_zero()
-            || !self.plan.spec.truncated.is_zero();
+        let mut edges = Vec::with_capacity(64);
+        let may_be_torn = self.may_be_torn();
         let arena = Bump::new();
-        for (study, patient) in self.people.neighbours(&patient) {
-            if !may_be_torn {
-                // All messages of a study show the same numbers, and the first is the earliest.
-                let version = self.people.version(study);
-                let identity = self.people.identity(study, version, &patient);
-                edges.push(Edge::of(study, version, &identity));
-                continue;
-            }
-            for member in self.people.slots.family(study) {
-                if self.is_clean(member) {
-                    let version = self.people.version(study);
-                    let identity = self.people.identity(study, version, &patient);
-                    edges.push(Edge::of(member, version, &identity));
-                } else {
-                    edges.extend(self.facts(member, &arena).map(|facts| facts.edge));
+        for patient in self.people.neighbours(&patient) {
+            for (edge, _) in self.people.edges(&patient) {
+                if !may_be_torn {
+                    // All messages of a study show the same numbers; the first is the earliest.
+                    edges.push(edge);
+                    continue;
+                }
+                for slot in self.people.slots.family(edge.slot) {
+                    if self.is_clean(slot) {
+                        edges.push(Edge { slot, ..edge });
+                    } else {
+                        edges.extend(self.facts(slot, &arena).map(|facts| facts.edge));
+                    }
                 }
             }
         }
         component(&edges, own)
+    }
+
+    /// Whether the data set has any fault at all.
+    fn may_be_torn(&self) -> bool {
+        let spec = &self.plan.spec;
+        !(spec.faults.is_empty() && spec.log_without_sb.is_zero() && spec.truncated.is_zero())
     }
 
     /// Makes the message of a slot: what it means, what is written, and its row of `reports`.
@@ -276,7 +278,7 @@ impl<'p> Maker<'p> {
         let fault = self.fault(slot).filter(|_| !truncated);
         if fault.is_none() && !truncated {
             let row = report_row(&model, source_file, arena);
-            let row = self.as_decoded(row, &model, arena);
+            self.decode_names(row, &model, arena);
             return Made {
                 model,
                 outcome: Outcome::Staged,
@@ -312,7 +314,7 @@ impl<'p> Maker<'p> {
         torn: &Torn,
         source_file: &'b str,
         arena: &'b Bump,
-    ) -> (Outcome, Option<ReportRow<'b>>) {
+    ) -> (Outcome, Option<&'b ReportRow<'b>>) {
         let blank = |line: &String| {
             line.chars()
                 .all(|c| matches!(c, '\t'..='\r' | '\u{1c}'..=' '))
@@ -327,7 +329,7 @@ impl<'p> Maker<'p> {
             .collect();
         let modality = |code: &str| self.plan.modalities.get(code).map(String::as_str);
         match lines::report_row(&lines, source_file, &modality, arena) {
-            Some(row) => (Outcome::Staged, Some(row)),
+            Some(row) => (Outcome::Staged, Some(arena.alloc(row))),
             None => (Outcome::NotParsable, None),
         }
     }
@@ -357,7 +359,7 @@ impl<'p> Maker<'p> {
         let other = source.saturating_sub(1);
         let model = self.modeller().model(other, arena);
         let mut header = Vec::new();
-        put_header(
+        log::put_header(
             &mut header,
             model.times.report,
             header_fraction(self.seed(), other),
@@ -369,21 +371,15 @@ impl<'p> Maker<'p> {
         }
     }
 
-    /// A row with its texts as the platform decodes them.
-    fn as_decoded<'b>(
-        &self,
-        row: ReportRow<'b>,
-        model: &Model<'b>,
-        arena: &'b Bump,
-    ) -> ReportRow<'b> {
+    /// Makes the names in a row what the platform decodes them to.
+    fn decode_names<'b>(&self, row: &mut ReportRow<'b>, model: &Model<'b>, arena: &'b Bump) {
         // Names of patients are the only text of a clean message that may be beyond ASCII.
         let plain = model.family.is_ascii() && model.given.is_ascii() && model.middle.is_ascii();
         if self.plan.spec.encoding == Encoding::Latin1 || plain {
-            return row;
+            return;
         }
-        let mut decoded = row;
         for column in [ReportColumn::PatientName, ReportColumn::FullPatientName] {
-            let value = match decoded.get(column) {
+            let value = match row.get(column) {
                 Value::Str(text) => Value::Str(arena.alloc_str(&self.decoded(text))),
                 Value::Structs(list) => {
                     let cells: Vec<Option<&'b str>> = list
@@ -398,227 +394,15 @@ impl<'p> Maker<'p> {
                 }
                 other => other,
             };
-            decoded.set(column, value);
-        }
-        decoded
-    }
-
-    /// Writes a log and hands over the truth of every message in it, in the order of the log.
-    pub(crate) fn log(
-        &self,
-        log: usize,
-        out: &mut Vec<u8>,
-        scratch: &mut Scratch,
-        mut sink: impl FnMut(&MessageTruth<'_>),
-    ) {
-        let plan = &self.plan.timeline.logs[log];
-        let log_fault = self.log_fault(log);
-        let mut form = Draw::new(self.seed(), Stream::LogForm, log as u64);
-        let separator: &[u8] = if form.below(10) == 0 { b"\n" } else { b"\r\n" };
-        let bare_end = form.below(2) == 0;
-        let stem = plan.stem();
-        let order = self.order(plan);
-        let mut ordinal = 0;
-        for (at, &(report, fraction, slot)) in order.iter().enumerate() {
-            scratch.arena.reset();
-            let last = at + 1 == order.len();
-            let start = out.len();
-            let arena = &scratch.arena;
-            let source_file = portable_source(plan, &stem, ordinal, arena);
-            let truncated = last && log_fault == Some(TRUNCATED);
-            let made = self.make(slot, truncated, source_file, arena);
-            self.write(
-                &made,
-                report,
-                fraction,
-                log_fault == Some(LOG_WITHOUT_SB),
-                out,
-            );
-            if !last {
-                out.extend_from_slice(separator);
-            } else if bare_end && made.torn.is_none() {
-                // The last end mark of a log often stands alone, without `<R>` and line end.
-                out.truncate(out.len() - END.len());
-            }
-            if self.plan.spec.encoding == Encoding::Latin1 && made.torn.is_none() {
-                to_latin1(out, start);
-            }
-            if log_fault == Some(LOG_WITHOUT_SB) {
-                sink(&unread(
-                    slot,
-                    Outcome::LogFailed,
-                    LOG_WITHOUT_SB,
-                    made.model.control_id,
-                ));
-                continue;
-            }
-            let joined = made.fault == Some(Fault::MissingEb.name());
-            let truth = self.truth(
-                made,
-                slot,
-                ordinal,
-                source_file,
-                arena,
-                &mut scratch.encoder,
-            );
-            sink(&truth);
-            if joined {
-                let victim = self
-                    .modeller()
-                    .model(self.source(slot).saturating_sub(1), arena);
-                sink(&unread(
-                    slot,
-                    Outcome::Joined,
-                    Fault::MissingEb.name(),
-                    victim.control_id,
-                ));
-            }
-            ordinal += 1;
-        }
-    }
-
-    /// Appends one message with its header line and marks.
-    fn write(&self, made: &Made<'_>, report: i64, fraction: u32, no_sb: bool, out: &mut Vec<u8>) {
-        let Some(torn) = &made.torn else {
-            put_header(out, report, fraction);
-            if !no_sb {
-                out.extend_from_slice(b"<SB>\n");
-            }
-            render(&made.model, out);
-            out.extend_from_slice(b"<EB>");
-            out.extend_from_slice(END.as_bytes());
-            return;
-        };
-        out.extend(torn.chatter.chars().map(to_byte));
-        if torn.header {
-            put_header(out, report, fraction);
-        }
-        let body = if no_sb {
-            torn.body.replace("<SB>", "")
-        } else {
-            torn.body.clone()
-        };
-        out.extend(body.chars().map(to_byte));
-    }
-
-    fn truth<'b>(
-        &self,
-        made: Made<'b>,
-        slot: u64,
-        ordinal: u32,
-        source_file: &'b str,
-        arena: &'b Bump,
-        encoder: &mut RowEncoder,
-    ) -> MessageTruth<'b> {
-        let curated = made.row.as_ref().and_then(|row| curated_row(row, arena));
-        let component = match (&made.row, &curated) {
-            (Some(row), Some(_)) => {
-                let edge = if made.torn.is_some() {
-                    let (mpi, epic) = mapping_ids(row);
-                    Edge::from_text(slot, mpi, epic)
-                } else {
-                    made.model.edge
-                };
-                self.component(self.people.slots.study(slot), &edge)
-            }
-            _ => None,
-        };
-        MessageTruth {
-            slot,
-            ordinal: Some(ordinal),
-            outcome: made.outcome,
-            fault: made.fault,
-            control_id: made.model.control_id,
-            source_file: (made.outcome != Outcome::Empty).then_some(source_file),
-            report_hash: made.row.as_ref().map(|row| encoder.report(row)),
-            curated_hash: curated.as_ref().map(|row| encoder.curated(row)),
-            row: made.row,
-            curated,
-            component,
+            row.set(column, value);
         }
     }
 }
 
-/// The truth of a message that the platform does not read as one.
-fn unread<'b>(
-    slot: u64,
-    outcome: Outcome,
-    fault: &'static str,
-    control_id: &'b str,
-) -> MessageTruth<'b> {
-    MessageTruth {
-        slot,
-        ordinal: None,
-        outcome,
-        fault: Some(fault),
-        control_id,
-        source_file: None,
-        row: None,
-        curated: None,
-        component: None,
-        report_hash: None,
-        curated_hash: None,
-    }
-}
-
+/// Elements of `diagnoses` in a row.
 pub(crate) fn diagnosis_count(row: &ReportRow<'_>) -> u32 {
     match row.get(ReportColumn::Diagnoses) {
         Value::Structs(list) => list.len() as u32,
         _ => 0,
     }
-}
-
-/// A header line.
-fn put_header(out: &mut Vec<u8>, seconds: i64, fraction: u32) {
-    let (year, month, day) = date_of(seconds.div_euclid(DAY_SECONDS) as Day);
-    let second = seconds.rem_euclid(DAY_SECONDS) as u64;
-    let parts = [
-        (year as u64, 4, b'-'),
-        (u64::from(month), 2, b'-'),
-        (u64::from(day), 2, b' '),
-        (second / 3600, 2, b':'),
-        (second / 60 % 60, 2, b':'),
-        (second % 60, 2, b'.'),
-        (u64::from(fraction), 4, b'|'),
-    ];
-    for (number, width, after) in parts {
-        put_digits(out, number, width);
-        out.push(after);
-    }
-    out.extend_from_slice(b"INFO|Raw.Application.TcpServer.TcpServer|\n");
-}
-
-/// The part of a staged message's path that does not depend on the staging root.
-fn portable_source<'b>(plan: &LogPlan, stem: &str, ordinal: u32, arena: &'b Bump) -> &'b str {
-    let (year, rest) = stem.split_at(4);
-    let (month, rest) = rest.split_at(2);
-    debug_assert_eq!(year, format!("{:04}", date_of(plan.day).0));
-    crate::message::text::concat(
-        arena,
-        &[
-            year,
-            "/",
-            month,
-            "/",
-            &rest[..2],
-            "/",
-            stem,
-            "_",
-            itoa::Buffer::new().format(ordinal),
-            ".hl7",
-        ],
-    )
-}
-
-fn to_byte(c: char) -> u8 {
-    u8::try_from(u32::from(c)).expect("decoded text has one byte a character")
-}
-
-/// Rewrites UTF-8 text from `start` on as Latin-1.
-fn to_latin1(out: &mut Vec<u8>, start: usize) {
-    if out[start..].is_ascii() {
-        return;
-    }
-    let text = String::from_utf8(out.split_off(start)).expect("a message is written as text");
-    out.extend(text.chars().map(to_byte));
 }
