@@ -56,7 +56,7 @@ impl<'a> PatientIds<'a> {
                 invalid: None,
             };
         };
-        let list = structs(field, &COMPONENTS, |_| true, arena);
+        let list = structs(field, &COMPONENTS, 0, |_| true, arena);
         let mut columns = BumpVec::with_capacity_in(list.len(), arena);
         let mut invalid = None;
         for (members, repetition) in list.iter().zip(1..) {

@@ -6,6 +6,7 @@ use bench_tables::schema::{PATIENT_NAME, STAFF};
 use bench_tables::{StructList, Value};
 use bumpalo::Bump;
 use bumpalo::collections::{String as BumpString, Vec as BumpVec};
+use memchr::memchr_iter;
 use std::collections::HashSet;
 
 /// Components of a staff field, by member of [`STAFF`]; 0 stands for a member that is always NULL.
@@ -16,6 +17,9 @@ const PATIENT: [usize; PATIENT_NAME.len()] = [1, 2, 3, 4, 5, 6, 7];
 
 /// The highest component that a member is made of.
 const MAX_COMPONENT: usize = 14;
+
+/// The shortest element that has a family name: `^` and one character.
+const SHORTEST_STAFF: usize = 2;
 
 /// Positions of the family and the given name among the members.
 const STAFF_NAME: (usize, usize) = (1, 2);
@@ -31,7 +35,7 @@ pub(crate) struct People<'a> {
 impl<'a> People<'a> {
     /// PID-5: every repetition is kept.
     pub(crate) fn patient(field: Option<&'a str>, arena: &'a Bump) -> Self {
-        let list = field.map(|field| structs(field, &PATIENT, |_| true, arena));
+        let list = field.map(|field| structs(field, &PATIENT, 0, |_| true, arena));
         Self {
             list,
             name: PERSON_NAME,
@@ -51,7 +55,8 @@ impl<'a> People<'a> {
 
     fn staff(field: Option<&'a str>, components: &[usize; STAFF.len()], arena: &'a Bump) -> Self {
         let has_family_name = |members: &[Option<&str>]| members[STAFF_NAME.0].is_some();
-        let list = field.map(|field| structs(field, components, has_family_name, arena));
+        let list =
+            field.map(|field| structs(field, components, SHORTEST_STAFF, has_family_name, arena));
         Self {
             list,
             name: STAFF_NAME,
@@ -109,14 +114,19 @@ impl<'a> People<'a> {
 }
 
 /// The repetitions of a field as structs of its components, given by number for each member.
-/// Members that are absent, empty or all spaces are NULL; the others stay untrimmed.
+/// Members that are absent, empty or all spaces are NULL; the others stay untrimmed. Only elements
+/// that `keep` wants are kept; none of them is shorter than `shortest` bytes, which bounds the
+/// memory that is set aside for a field of nothing but `~`.
 pub(crate) fn structs<'a, const WIDTH: usize>(
     field: &'a str,
     components: &[usize; WIDTH],
+    shortest: usize,
     keep: impl Fn(&[Option<&'a str>]) -> bool,
     arena: &'a Bump,
 ) -> StructList<'a> {
-    let mut cells = BumpVec::with_capacity_in(WIDTH, arena);
+    let repetitions = memchr_iter(b'~', field.as_bytes()).count() + 1;
+    let elements = repetitions.min(field.len() / (shortest + 1) + 1);
+    let mut cells = BumpVec::with_capacity_in(elements * WIDTH, arena);
     let mut end_element = |parts: &[Option<&'a str>; MAX_COMPONENT + 1]| {
         let members = components.map(|component| parts[component]);
         if keep(&members) {
