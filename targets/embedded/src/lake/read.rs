@@ -1,0 +1,150 @@
+//! Rows out of data files, in the columns of the table.
+//!
+//! A file may lack identifier columns that came later, never holds the partition column, and may
+//! have been written by another engine; what comes out here always has the table's names and types.
+
+use super::log::LiveFile;
+use super::store::DataFile;
+use super::table::Table;
+use crate::error::{Error, Result};
+use arrow::array::{ArrayRef, Int32Array, RecordBatch, new_null_array};
+use arrow::compute::cast;
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use std::sync::Arc;
+
+/// Rows read at once.
+const BATCH_ROWS: usize = 8192;
+
+/// A reader over one file.
+pub(crate) struct FileRows {
+    table: &'static str,
+    reader: parquet::arrow::arrow_reader::ParquetRecordBatchReader,
+    schema: SchemaRef,
+    partition: Option<i32>,
+    partition_column: Option<&'static str>,
+}
+
+/// The given columns of a file, or all of the table's; `None` where the file does not exist.
+pub(crate) fn try_rows(
+    table: &Table,
+    file: &LiveFile,
+    columns: Option<&[&str]>,
+) -> Result<Option<FileRows>> {
+    let name = table.name();
+    let Some(data) = table.store.open(&file.path, file.size)? else {
+        return Ok(None);
+    };
+    let schema = match columns {
+        None => Arc::clone(table.schema()),
+        Some(columns) => {
+            let fields: Vec<FieldRef> = table
+                .schema()
+                .fields()
+                .iter()
+                .filter(|field| columns.contains(&field.name().as_str()))
+                .cloned()
+                .collect();
+            Arc::new(Schema::new(fields))
+        }
+    };
+    let wrong = |source| Error::storage(name, "reading", &file.path, source);
+    let metadata = ArrowReaderMetadata::load(&data, Default::default()).map_err(wrong)?;
+    let roots: Vec<usize> = metadata
+        .schema()
+        .fields()
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| schema.index_of(field.name()).is_ok())
+        .map(|(at, _)| at)
+        .collect();
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
+    let reader = ParquetRecordBatchReaderBuilder::<DataFile>::new_with_metadata(data, metadata)
+        .with_projection(mask)
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(wrong)?;
+    let partition_column = table.table.partition_columns().first().copied();
+    let partition = partition_column
+        .and_then(|column| file.partition.get(column).cloned().flatten())
+        .and_then(|value| value.parse().ok());
+    Ok(Some(FileRows {
+        table: name,
+        reader,
+        schema,
+        partition,
+        partition_column,
+    }))
+}
+
+/// The given columns of a live file, or all of the table's.
+pub(crate) fn rows(table: &Table, file: &LiveFile, columns: Option<&[&str]>) -> Result<FileRows> {
+    try_rows(table, file, columns)?.ok_or_else(|| {
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        Error::storage(table.name(), "opening", &file.path, missing)
+    })
+}
+
+impl Iterator for FileRows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.reader.next()?;
+        Some(
+            batch
+                .and_then(|batch| self.align(&batch))
+                .map_err(Error::columns(self.table, "reading")),
+        )
+    }
+}
+
+impl FileRows {
+    fn align(
+        &self,
+        batch: &RecordBatch,
+    ) -> std::result::Result<RecordBatch, arrow::error::ArrowError> {
+        let rows = batch.num_rows();
+        let columns: Vec<ArrayRef> = self
+            .schema
+            .fields()
+            .iter()
+            .map(|field| {
+                if self.partition_column == Some(field.name().as_str()) {
+                    let year = Int32Array::from_iter(std::iter::repeat_n(self.partition, rows));
+                    return Ok(Arc::new(year) as ArrayRef);
+                }
+                match batch.column_by_name(field.name()) {
+                    None => Ok(new_null_array(field.data_type(), rows)),
+                    Some(column) if column.data_type() == field.data_type() => {
+                        Ok(Arc::clone(column))
+                    }
+                    Some(column) => cast(column, field.data_type()),
+                }
+            })
+            .collect::<std::result::Result<_, _>>()?;
+        let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+    }
+}
+
+/// The batch in the columns of a schema that has all of its columns: what it lacks is NULL.
+pub(crate) fn widen(
+    table: &'static str,
+    batch: &RecordBatch,
+    schema: &SchemaRef,
+) -> Result<RecordBatch> {
+    if batch.schema_ref() == schema {
+        return Ok(batch.clone());
+    }
+    let columns = schema
+        .fields()
+        .iter()
+        .map(|field| match batch.column_by_name(field.name()) {
+            Some(column) => Arc::clone(column),
+            None => new_null_array(field.data_type(), batch.num_rows()),
+        })
+        .collect();
+    RecordBatch::try_new(Arc::clone(schema), columns)
+        .map_err(Error::columns(table, "widening rows"))
+}

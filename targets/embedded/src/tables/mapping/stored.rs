@@ -1,0 +1,189 @@
+//! What is stored that has to do with the reports of a workflow.
+//!
+//! The ids of a patient lie anywhere in the table, so its id columns are read whole, once per round:
+//! the first finds the rows that share an id with the reports, further ones what is linked to those
+//! by ids not seen before, until nothing new appears. Only rows that are linked stay in memory.
+
+use super::stages::{Report, Row};
+use crate::error::Result;
+use crate::lake::log::LiveFile;
+use crate::lake::{Table, parallel, read};
+use arrow::array::{Array, AsArray, StringArray};
+use std::collections::{HashMap, HashSet};
+
+const COLUMNS: [&str; 5] = [
+    "scout_patient_id",
+    "primary_report_identifier",
+    "mpi",
+    "epic_mrn",
+    "consistent",
+];
+
+/// Leaves out the reports that the table has already.
+pub(crate) fn only_new(
+    mapping: &Table,
+    reports: Vec<Report>,
+    threads: usize,
+) -> Result<Vec<Report>> {
+    let mut keys: Vec<&str> = reports
+        .iter()
+        .map(|report| report.report.as_str())
+        .collect();
+    keys.sort_unstable();
+    let candidates: Vec<&LiveFile> = mapping
+        .files()
+        .filter(|file| file.key.may_hold(&keys))
+        .collect();
+    let wanted: HashSet<&str> = keys.into_iter().collect();
+    let found = parallel::map(threads, &candidates, |file| {
+        let mut found = Vec::new();
+        for batch in read::rows(mapping, file, Some(&COLUMNS[1..2]))? {
+            let batch = batch?;
+            let reports = batch.column(0).as_string::<i32>();
+            found.extend(
+                reports
+                    .iter()
+                    .flatten()
+                    .filter(|r| wanted.contains(r))
+                    .map(str::to_owned),
+            );
+        }
+        Ok(found)
+    })?;
+    let found: HashSet<String> = found.into_iter().flatten().collect();
+    let mut seen = HashSet::new();
+    Ok(reports
+        .into_iter()
+        .filter(|report| !found.contains(&report.report) && seen.insert(report.report.clone()))
+        .collect())
+}
+
+/// The stored rows that share an id with a report and, where the report has both ids, all rows
+/// that are linked to those. One row without ids stands for all of them.
+pub(crate) fn linked(mapping: &Table, reports: &[Report], threads: usize) -> Result<Vec<Row>> {
+    let files: Vec<&LiveFile> = mapping.files().collect();
+    let mut search = Search::default();
+    for report in reports {
+        search.neither |= report.mpi.is_none() && report.epic_mrn.is_none();
+        search.mpis.extend(report.mpi.clone());
+        search.mrns.extend(report.epic_mrn.clone());
+    }
+    let mut known_mpis = search.mpis.clone();
+    let mut known_mrns = search.mrns.clone();
+    let mut found: HashMap<String, Row> = HashMap::new();
+    // Ids that components of reports with both ids have reached.
+    let mut reached: HashSet<Id> = reports
+        .iter()
+        .filter(|report| report.mpi.is_some() && report.epic_mrn.is_some())
+        .flat_map(|report| ids(report.mpi.as_ref(), report.epic_mrn.as_ref()))
+        .collect();
+    while !search.is_empty() {
+        let rows = parallel::map(threads, &files, |file| search.file(mapping, file))?;
+        let mut without_ids = found
+            .values()
+            .any(|row| row.mpi.is_none() && row.epic_mrn.is_none());
+        for row in rows.into_iter().flatten() {
+            if row.mpi.is_none() && row.epic_mrn.is_none() {
+                if std::mem::replace(&mut without_ids, true) {
+                    continue;
+                }
+            }
+            found.insert(row.report.clone(), row);
+        }
+        spread(&found, &mut reached);
+        search = Search::default();
+        for id in &reached {
+            match id {
+                Id::Mpi(mpi) if known_mpis.insert(mpi.clone()) => {
+                    search.mpis.insert(mpi.clone());
+                }
+                Id::Mrn(mrn) if known_mrns.insert(mrn.clone()) => {
+                    search.mrns.insert(mrn.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Id {
+    Mpi(String),
+    Mrn(String),
+}
+
+fn ids(mpi: Option<&String>, mrn: Option<&String>) -> impl Iterator<Item = Id> + use<> {
+    let mpi = mpi.map(|mpi| Id::Mpi(mpi.clone()));
+    mpi.into_iter().chain(mrn.map(|mrn| Id::Mrn(mrn.clone())))
+}
+
+/// Adds every id that a found row links to an id reached, until none is left.
+fn spread(found: &HashMap<String, Row>, reached: &mut HashSet<Id>) {
+    let edges: Vec<(Id, Id)> = found
+        .values()
+        .filter_map(|row| {
+            let mut ids = ids(row.mpi.as_ref(), row.epic_mrn.as_ref());
+            Some((ids.next()?, ids.next()?))
+        })
+        .collect();
+    let mut neighbours: HashMap<&Id, Vec<&Id>> = HashMap::new();
+    for (mpi, mrn) in &edges {
+        neighbours.entry(mpi).or_default().push(mrn);
+        neighbours.entry(mrn).or_default().push(mpi);
+    }
+    let mut queue: Vec<Id> = reached.iter().cloned().collect();
+    while let Some(id) = queue.pop() {
+        for &next in neighbours.get(&id).into_iter().flatten() {
+            if reached.insert(next.clone()) {
+                queue.push(next.clone());
+            }
+        }
+    }
+}
+
+/// Ids that are looked for.
+#[derive(Default)]
+struct Search {
+    mpis: HashSet<String>,
+    mrns: HashSet<String>,
+    neither: bool,
+}
+
+impl Search {
+    fn is_empty(&self) -> bool {
+        self.mpis.is_empty() && self.mrns.is_empty() && !self.neither
+    }
+
+    fn file(&self, mapping: &Table, file: &LiveFile) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        let mut without_ids = false;
+        for batch in read::rows(mapping, file, Some(&COLUMNS))? {
+            let batch = batch?;
+            let text = |at: usize| -> &StringArray { batch.column(at).as_string() };
+            let consistent = batch.column(4).as_boolean();
+            let (mpis, mrns) = (text(2), text(3));
+            for row in 0..batch.num_rows() {
+                let mpi = mpis.is_valid(row).then(|| mpis.value(row));
+                let mrn = mrns.is_valid(row).then(|| mrns.value(row));
+                let wanted = match (mpi, mrn) {
+                    (None, None) => self.neither && !std::mem::replace(&mut without_ids, true),
+                    (mpi, mrn) => {
+                        mpi.is_some_and(|mpi| self.mpis.contains(mpi))
+                            || mrn.is_some_and(|mrn| self.mrns.contains(mrn))
+                    }
+                };
+                if wanted {
+                    rows.push(Row {
+                        patient: text(0).value(row).to_owned(),
+                        report: text(1).value(row).to_owned(),
+                        mpi: mpi.map(str::to_owned),
+                        epic_mrn: mrn.map(str::to_owned),
+                        consistent: consistent.value(row),
+                    });
+                }
+            }
+        }
+        Ok(rows)
+    }
+}

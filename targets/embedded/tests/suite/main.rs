@@ -1,0 +1,9 @@
+//! The engine from outside, in one program: a program per topic would each link all of Delta.
+
+mod common;
+mod kill;
+mod refuse;
+mod rules;
+mod staging;
+mod worker;
+mod writers;
