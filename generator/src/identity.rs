@@ -221,7 +221,7 @@ impl<'a> People<'a> {
 
     /// Whether the pair of a patient has a second EPIC number, and whether it is merged.
     fn web(&self, patient: &Patient) -> (bool, bool) {
-        if self.spec.second_epic.is_zero() && self.spec.merged.is_zero() {
+        if !self.has_webs() {
             return (false, false);
         }
         let mut draw = Draw::new(self.spec.seed, Stream::PatientPair, patient.pair());
@@ -234,6 +234,41 @@ impl<'a> People<'a> {
     pub(crate) fn neighbours(&self, patient: &Patient) -> impl Iterator<Item = Patient> {
         let partner = patient.partner().filter(|_| self.web(patient).1);
         std::iter::once(*patient).chain(partner)
+    }
+
+    /// The component of a patient's message where no web joins or splits numbers and no message is
+    /// torn: all of the patient's messages with the same kind of number are one component, and both
+    /// kinds are one if any message shows both.
+    pub(crate) fn plain_component(&self, patient: &Patient, own: &Edge) -> Option<Component> {
+        let joins = |edge: &Edge| {
+            (edge.mpi.is_some() && own.mpi.is_some()) || (edge.epic.is_some() && own.epic.is_some())
+        };
+        let mut edges = self.edges(patient).map(|(edge, _)| edge);
+        let first = edges.next()?;
+        let label = if joins(&first) {
+            first.slot
+        } else {
+            // The patient's first message shows the other kind: it is ours if a bridge exists.
+            let mut ours = None;
+            let mut bridged = false;
+            for edge in edges {
+                bridged |= edge.mpi.is_some() && edge.epic.is_some();
+                ours = ours.or(Some(edge.slot).filter(|_| joins(&edge)));
+                if bridged {
+                    break;
+                }
+            }
+            if bridged { first.slot } else { ours? }
+        };
+        Some(Component {
+            label,
+            consistent: true,
+        })
+    }
+
+    /// Whether two patients or two numbers of a kind can meet in one component.
+    pub(crate) fn has_webs(&self) -> bool {
+        !(self.spec.second_epic.is_zero() && self.spec.merged.is_zero())
     }
 
     /// The edge of each study of a patient, as its first message shows it.

@@ -300,14 +300,17 @@ fn paragraph(region: &Region, sentences: &[String], length: usize, draw: &mut Dr
     loop {
         let template: &String = draw.pick(sentences);
         let sentence = sentence(region, template, draw);
-        let mut longer = lines.clone();
-        wrap(&mut longer, &sentence);
+        let before = (lines.len(), lines.last().map_or(0, String::len));
+        wrap(&mut lines, &sentence);
         tries += 1;
-        if longer.len() <= length {
-            lines = longer;
-        } else if tries > 60 {
-            // No sentence fits what is left: cut the last one at the paragraph's end.
-            lines = longer;
+        if lines.len() > length && tries <= 60 {
+            // Take the sentence back.
+            lines.truncate(before.0);
+            if let Some(last) = lines.last_mut() {
+                last.truncate(before.1);
+            }
+        } else {
+            // If no sentence fits what is left, the last one is cut at the paragraph's end.
             lines.truncate(length);
         }
         if lines.len() == length && (tries > 6 || draw.below(2) == 0) {

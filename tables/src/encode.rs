@@ -79,24 +79,40 @@ pub fn portable_source(path: &str) -> &str {
         .map_or(path, |at| &path[at + ".zip/".len()..])
 }
 
+/// Room for the encoded name of a fixed column. Copying it whole and cutting it to length is a few
+/// instructions, where copying its exact length is a call.
+const NAME_ROOM: usize = 64;
+
 /// A fixed column in the order of the encoding: where its value stands and its encoded name.
 struct Slot {
     index: usize,
     name: &'static str,
-    encoded_name: Vec<u8>,
+    encoded_name: [u8; NAME_ROOM],
+    encoded_len: usize,
     is_path: bool,
+}
+
+impl Slot {
+    fn put_name(&self, out: &mut Vec<u8>) {
+        let end = out.len() + self.encoded_len;
+        out.extend_from_slice(&self.encoded_name);
+        out.truncate(end);
+    }
 }
 
 fn slots(names: impl Iterator<Item = &'static str>) -> Vec<Slot> {
     let mut slots: Vec<Slot> = names
         .enumerate()
         .map(|(index, name)| {
-            let mut encoded_name = Vec::new();
-            put_bytes(&mut encoded_name, name.as_bytes());
+            let mut encoded = Vec::new();
+            put_bytes(&mut encoded, name.as_bytes());
+            let mut encoded_name = [0; NAME_ROOM];
+            encoded_name[..encoded.len()].copy_from_slice(&encoded);
             Slot {
                 index,
                 name,
                 encoded_name,
+                encoded_len: encoded.len(),
                 is_path: matches!(name, "source_file" | "primary_report_identifier"),
             }
         })
@@ -158,24 +174,31 @@ impl RowEncoder {
         &self.buffer
     }
 
+    fn put_slots(&mut self, slots: &[Slot], values: &[Value<'_>]) {
+        for slot in slots {
+            let value = values[slot.index];
+            if matches!(value, Value::Null) {
+                continue;
+            }
+            slot.put_name(&mut self.buffer);
+            match value {
+                Value::Str(text) if !slot.is_path => put_text(&mut self.buffer, Some(text)),
+                other => put_value(&mut self.buffer, portable(other, slot.is_path)),
+            }
+        }
+    }
+
     fn hash(&mut self, slots: &[Slot], values: &[Value<'_>], ids: Identifiers<'_>) -> RowHash {
         self.buffer.clear();
-        let mut ids = ids.iter().peekable();
-        for slot in slots {
-            while let Some((name, id)) = ids.next_if(|(name, _)| *name < slot.name) {
-                put_bytes(&mut self.buffer, name.as_bytes());
-                put_value(&mut self.buffer, Value::Str(id));
-            }
-            let value = values[slot.index];
-            if !value.is_null() {
-                self.buffer.extend_from_slice(&slot.encoded_name);
-                put_value(&mut self.buffer, portable(value, slot.is_path));
-            }
-        }
-        for (name, id) in ids {
+        let mut from = 0;
+        for &(name, id) in ids {
+            let until = from + slots[from..].partition_point(|slot| slot.name < name);
+            self.put_slots(&slots[from..until], values);
             put_bytes(&mut self.buffer, name.as_bytes());
-            put_value(&mut self.buffer, Value::Str(id));
+            put_text(&mut self.buffer, Some(id));
+            from = until;
         }
+        self.put_slots(&slots[from..], values);
         RowHash(xxh3_128(&self.buffer))
     }
 }
@@ -187,9 +210,14 @@ fn portable(value: Value<'_>, is_path: bool) -> Value<'_> {
     }
 }
 
+fn length(len: usize) -> [u8; 4] {
+    u32::try_from(len)
+        .expect("a value of a row is shorter than 4 GiB")
+        .to_le_bytes()
+}
+
 fn put_len(out: &mut Vec<u8>, len: usize) {
-    let len = u32::try_from(len).expect("a value of a row is shorter than 4 GiB");
-    out.extend_from_slice(&len.to_le_bytes());
+    out.extend_from_slice(&length(len));
 }
 
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -197,12 +225,14 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
+#[inline]
 fn put_text(out: &mut Vec<u8>, text: Option<&str>) {
     match text {
         None => out.push(NULL),
         Some(text) => {
-            out.push(STRING);
-            put_bytes(out, text.as_bytes());
+            let [a, b, c, d] = length(text.len());
+            out.extend_from_slice(&[STRING, a, b, c, d]);
+            out.extend_from_slice(text.as_bytes());
         }
     }
 }

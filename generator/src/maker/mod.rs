@@ -238,8 +238,11 @@ impl<'p> Maker<'p> {
     /// The component of a message's identity within the whole data set.
     fn component(&self, study: u64, own: &Edge) -> Option<Component> {
         let patient = self.people.lanes.patient(study);
-        let mut edges = Vec::with_capacity(64);
         let may_be_torn = self.may_be_torn();
+        if !may_be_torn && !self.people.has_webs() {
+            return self.people.plain_component(&patient, own);
+        }
+        let mut edges = Vec::with_capacity(64);
         let arena = Bump::new();
         for patient in self.people.neighbours(&patient) {
             for (edge, _) in self.people.edges(&patient) {
