@@ -3,7 +3,7 @@
 //! Decided once, at the start, so that rendering is a pure function of its data and this.
 
 use anstyle::{AnsiColor, Style};
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io::IsTerminal;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -157,6 +157,15 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Appends `label` and, beside it, `text`; what does not fit goes on below its beginning.
+pub fn hang(out: &mut String, label: &str, text: &str, width: usize) {
+    let indent = label.width();
+    for (number, line) in wrap(text, width - indent).iter().enumerate() {
+        let label = if number == 0 { label } else { "" };
+        let _ = writeln!(out, "{label:<indent$}{line}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,5 +211,12 @@ mod tests {
     fn a_text_is_broken_at_spaces_only() {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("a-very-long-word b", 4), ["a-very-long-word", "b"]);
+    }
+
+    #[test]
+    fn a_text_hangs_beside_its_label() {
+        let mut text = String::new();
+        hang(&mut text, "a: ", "one two three", 10);
+        assert_eq!(text, "a: one two\n   three\n");
     }
 }

@@ -76,6 +76,17 @@ fn steady(summary: &str) -> String {
         .collect()
 }
 
+/// Lines of the shipped profiles move when something is added to them.
+fn without_line_numbers(errors: &str) -> String {
+    let mut words: Vec<&str> = errors.split(' ').collect();
+    for at in 1..words.len() {
+        if words[at - 1] == "line" && words[at].ends_with(',') {
+            words[at] = "[line],";
+        }
+    }
+    words.join(" ")
+}
+
 const SMALL: [&str; 6] = ["generate", "--messages", "60", "--log-files", "3", "--out"];
 
 /// Starts a data set that takes a while, and waits until it has begun.
@@ -294,7 +305,7 @@ fn what_cannot_be_made_is_a_usage_error_and_leaves_nothing_behind() {
         errors.push_str(&format!("$ bench generate {case}\n{error}\n"));
     }
     assert!(!at.join("D").exists(), "something was left behind");
-    insta::assert_snapshot!(errors);
+    insta::assert_snapshot!(without_line_numbers(&errors));
 }
 
 #[test]

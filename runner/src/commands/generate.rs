@@ -4,7 +4,7 @@ use super::print_json;
 use crate::cli::GenerateArguments;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::terminal::{Terminal, Tone, counted, thousands};
+use crate::terminal::{Terminal, Tone, counted, hang, thousands};
 use bench_generator::{
     DatasetInfo, Options, Overrides, Progress, Spec, continue_to, generate, unfinished_spec,
 };
@@ -198,13 +198,7 @@ impl Made {
         };
         rows.push(("time", time));
         for (name, value) in rows {
-            for (at, line) in crate::terminal::wrap(&value, terminal.width - 12)
-                .iter()
-                .enumerate()
-            {
-                let name = if at == 0 { name } else { "" };
-                let _ = writeln!(text, "  {name:<8}  {line}");
-            }
+            hang(&mut text, &format!("  {name:<8}  "), &value, terminal.width);
         }
         text
     }

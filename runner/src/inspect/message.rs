@@ -2,10 +2,10 @@
 
 use super::column::{self, ColumnView};
 use super::log::{Log, LogFacts};
-use super::overview::MessageSummary;
+use super::overview::{MessageSummary, fault_words};
 use crate::error::Error;
 use crate::table::{Align, Table};
-use crate::terminal::{Terminal, Tone, counted, thousands, wrap};
+use crate::terminal::{Terminal, Tone, counted, hang, thousands};
 use crate::value::visible;
 use bench_hl7::inspect::{inspect, segment_lines};
 use bench_hl7::{Reader, Standard};
@@ -154,10 +154,7 @@ impl MessageView {
             ),
         };
         for (name, line) in [("platform", platform), ("standard", standard)] {
-            for (at, line) in wrap(&line, terminal.width - 12).iter().enumerate() {
-                let name = if at == 0 { name } else { "" };
-                let _ = writeln!(text, "  {name:<8}  {line}");
-            }
+            hang(text, &format!("  {name:<8}  "), &line, terminal.width);
         }
     }
 
@@ -169,10 +166,7 @@ impl MessageView {
         }
         let _ = writeln!(text, "{}", terminal.paint(Tone::Heading, "Faults"));
         for fault in &self.summary.faults {
-            for (at, line) in wrap(&fault.fault, terminal.width - 4).iter().enumerate() {
-                let before = if at == 0 { "  " } else { "    " };
-                let _ = writeln!(text, "{before}{}", terminal.paint(Tone::Warning, line));
-            }
+            fault_words(&fault.fault, terminal, text);
             let mut places: Vec<&str> = fault
                 .positions
                 .iter()
@@ -185,9 +179,8 @@ impl MessageView {
                 1 => String::new(),
                 count => format!("{} times: ", thousands(count.into())),
             };
-            for line in wrap(&format!("{times}{}", places.join("; ")), terminal.width - 6) {
-                let _ = writeln!(text, "      {line}");
-            }
+            let places = format!("{times}{}", places.join("; "));
+            hang(text, "      ", &places, terminal.width);
         }
     }
 }

@@ -180,12 +180,17 @@ impl Overview {
         }
         let _ = writeln!(text, "{}", terminal.paint(Tone::Heading, "Faults"));
         for (kind, messages) in kinds {
-            for (at, line) in wrap(kind, terminal.width - 4).iter().enumerate() {
-                let before = if at == 0 { "  " } else { "    " };
-                let _ = writeln!(text, "{before}{}", terminal.paint(Tone::Warning, line));
-            }
+            fault_words(kind, terminal, text);
             let _ = writeln!(text, "      in {}", named(&messages));
         }
+    }
+}
+
+/// Appends what a fault is, its second line indented.
+pub(super) fn fault_words(fault: &str, terminal: &Terminal, text: &mut String) {
+    for (at, line) in wrap(fault, terminal.width - 4).iter().enumerate() {
+        let before = if at == 0 { "  " } else { "    " };
+        let _ = writeln!(text, "{before}{}", terminal.paint(Tone::Warning, line));
     }
 }
 
