@@ -11,7 +11,9 @@ use arrow::array::{ArrayRef, Int32Array, RecordBatch, new_null_array};
 use arrow::compute::cast;
 use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowSelection,
+};
 use std::sync::Arc;
 
 /// Rows read at once.
@@ -31,6 +33,33 @@ pub(crate) fn try_rows(
     table: &Table,
     file: &LiveFile,
     columns: Option<&[&str]>,
+) -> Result<Option<FileRows>> {
+    select(table, file, columns, None)
+}
+
+/// The given columns of some rows of a live file, by their position, ascending.
+pub(crate) fn chosen_rows(
+    table: &Table,
+    file: &LiveFile,
+    columns: &[&str],
+    rows: &[usize],
+) -> Result<FileRows> {
+    let total = rows.last().map_or(0, |last| last + 1);
+    let ranges = rows.iter().map(|&row| row..row + 1);
+    let selection = RowSelection::from_consecutive_ranges(ranges, total);
+    select(table, file, Some(columns), Some(selection))?.ok_or_else(|| gone(table, file))
+}
+
+fn gone(table: &Table, file: &LiveFile) -> Error {
+    let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+    Error::storage(table.name(), "opening", &file.path, missing)
+}
+
+fn select(
+    table: &Table,
+    file: &LiveFile,
+    columns: Option<&[&str]>,
+    selection: Option<RowSelection>,
 ) -> Result<Option<FileRows>> {
     let name = table.name();
     let Some(data) = table.store.open(&file.path, file.size)? else {
@@ -60,11 +89,14 @@ pub(crate) fn try_rows(
         .map(|(at, _)| at)
         .collect();
     let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
-    let reader = ParquetRecordBatchReaderBuilder::<DataFile>::new_with_metadata(data, metadata)
-        .with_projection(mask)
-        .with_batch_size(BATCH_ROWS)
-        .build()
-        .map_err(wrong)?;
+    let mut builder =
+        ParquetRecordBatchReaderBuilder::<DataFile>::new_with_metadata(data, metadata)
+            .with_projection(mask)
+            .with_batch_size(BATCH_ROWS);
+    if let Some(selection) = selection {
+        builder = builder.with_row_selection(selection);
+    }
+    let reader = builder.build().map_err(wrong)?;
     let partition_column = table.table.partition_columns().first().copied();
     let partition = partition_column
         .and_then(|column| file.partition.get(column).cloned().flatten())
@@ -80,10 +112,7 @@ pub(crate) fn try_rows(
 
 /// The given columns of a live file, or all of the table's.
 pub(crate) fn rows(table: &Table, file: &LiveFile, columns: Option<&[&str]>) -> Result<FileRows> {
-    try_rows(table, file, columns)?.ok_or_else(|| {
-        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-        Error::storage(table.name(), "opening", &file.path, missing)
-    })
+    try_rows(table, file, columns)?.ok_or_else(|| gone(table, file))
 }
 
 impl Iterator for FileRows {

@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 
 /// A folder that goes with its owner. No crate for it: its features would have all of Arrow built
 /// a second time for the tests.
-pub struct Temporary(PathBuf);
+pub(crate) struct Temporary(PathBuf);
 
 /// A new empty folder.
-pub fn temporary() -> Temporary {
+pub(crate) fn temporary() -> Temporary {
     let path = std::env::temp_dir().join(format!("bench-embedded-{}", uuid::Uuid::new_v4()));
     fs::create_dir_all(&path).expect("a folder is made");
     Temporary(path)
 }
 
 impl Temporary {
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
@@ -36,18 +36,18 @@ impl Drop for Temporary {
 
 /// A message by what the tables make of it.
 #[derive(Clone, Debug)]
-pub struct Message {
-    pub version: &'static str,
-    pub time: String,
-    pub accession: String,
-    pub mpi: String,
-    pub ids: String,
-    pub diagnoses: Vec<String>,
-    pub text: String,
+pub(crate) struct Message {
+    pub(crate) version: &'static str,
+    pub(crate) time: String,
+    pub(crate) accession: String,
+    pub(crate) mpi: String,
+    pub(crate) ids: String,
+    pub(crate) diagnoses: Vec<String>,
+    pub(crate) text: String,
 }
 
 impl Message {
-    pub fn new(time: &str, accession: &str) -> Self {
+    pub(crate) fn new(time: &str, accession: &str) -> Self {
         Self {
             version: "2.7",
             time: time.to_owned(),
@@ -59,17 +59,17 @@ impl Message {
         }
     }
 
-    pub fn ids(mut self, ids: &str) -> Self {
+    pub(crate) fn ids(mut self, ids: &str) -> Self {
         ids.clone_into(&mut self.ids);
         self
     }
 
-    pub fn text(mut self, text: &str) -> Self {
+    pub(crate) fn text(mut self, text: &str) -> Self {
         text.clone_into(&mut self.text);
         self
     }
 
-    pub fn diagnoses(mut self, codes: &[&str]) -> Self {
+    pub(crate) fn diagnoses(mut self, codes: &[&str]) -> Self {
         self.diagnoses = codes.iter().map(|code| (*code).to_owned()).collect();
         self
     }
@@ -100,7 +100,7 @@ impl Message {
 }
 
 /// Writes a log of messages.
-pub fn write_log(dataset: &Path, relative: &str, messages: &[Message]) {
+pub(crate) fn write_log(dataset: &Path, relative: &str, messages: &[Message]) {
     let path = dataset.join(relative);
     fs::create_dir_all(path.parent().expect("a log lies in a folder")).expect("a folder is made");
     let mut text = String::new();
@@ -111,12 +111,12 @@ pub fn write_log(dataset: &Path, relative: &str, messages: &[Message]) {
 }
 
 /// Settings from pairs.
-pub fn settings(pairs: &[(&str, &str)]) -> Settings {
+pub(crate) fn settings(pairs: &[(&str, &str)]) -> Settings {
     Settings::from_pairs(pairs.iter().copied()).expect("the settings are valid")
 }
 
 /// An engine with settings.
-pub fn engine(lake: &Path, pairs: &[(&str, &str)]) -> Engine {
+pub(crate) fn engine(lake: &Path, pairs: &[(&str, &str)]) -> Engine {
     let options = Options {
         settings: settings(pairs),
         threads: 2,
@@ -126,20 +126,24 @@ pub fn engine(lake: &Path, pairs: &[(&str, &str)]) -> Engine {
 }
 
 /// All logs of a dataset as one batch.
-pub fn batch(dataset: &Path) -> LogBatch {
+pub(crate) fn batch(dataset: &Path) -> LogBatch {
     let logs = bench_hl7::discover(dataset).expect("the logs are found");
     LogBatch::split(&logs, logs.len().max(1)).remove(0)
 }
 
 /// Ingests a dataset as one workflow.
-pub fn ingest(engine: &mut Engine, workflow: &str, dataset: &Path) -> bench_embedded::Ledger {
+pub(crate) fn ingest(
+    engine: &mut Engine,
+    workflow: &str,
+    dataset: &Path,
+) -> bench_embedded::Ledger {
     engine
         .ingest(workflow, &batch(dataset), &mut Silent)
         .expect("the workflow is ingested")
 }
 
 /// A folder beside the checkout, if it is there.
-pub fn shared(path: &str) -> Option<PathBuf> {
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(path);
     if folder.exists() {
         return Some(folder);
@@ -149,7 +153,7 @@ pub fn shared(path: &str) -> Option<PathBuf> {
 }
 
 /// A table's live files, relative to it, and their rows.
-pub fn files(lake: &Path, table: Table) -> Vec<(String, Vec<RecordBatch>)> {
+pub(crate) fn files(lake: &Path, table: Table) -> Vec<(String, Vec<RecordBatch>)> {
     let folder = lake.join(table.name());
     let url = url::Url::from_directory_path(folder.canonicalize().expect("the table is there"))
         .expect("the path is absolute");
@@ -175,10 +179,10 @@ pub fn files(lake: &Path, table: Table) -> Vec<(String, Vec<RecordBatch>)> {
         .collect()
 }
 
-pub type RowMap = BTreeMap<String, String>;
+pub(crate) type RowMap = BTreeMap<String, String>;
 
 /// A table's rows as text by column; NULLs left out, the partition column taken from the path.
-pub fn rows(lake: &Path, table: Table) -> Vec<RowMap> {
+pub(crate) fn rows(lake: &Path, table: Table) -> Vec<RowMap> {
     let mut rows = Vec::new();
     for (path, batches) in files(lake, table) {
         let year = path
@@ -200,7 +204,7 @@ pub fn rows(lake: &Path, table: Table) -> Vec<RowMap> {
 }
 
 /// Rows without what every ingest makes anew.
-pub fn stable_rows(lake: &Path, table: Table) -> Vec<RowMap> {
+pub(crate) fn stable_rows(lake: &Path, table: Table) -> Vec<RowMap> {
     let mut rows = rows(lake, table);
     for row in &mut rows {
         row.remove("updated");
@@ -212,7 +216,7 @@ pub fn stable_rows(lake: &Path, table: Table) -> Vec<RowMap> {
 }
 
 /// All tables' stable rows, and the mapping as a partition of reports.
-pub fn contents(lake: &Path) -> Vec<(Table, Vec<RowMap>)> {
+pub(crate) fn contents(lake: &Path) -> Vec<(Table, Vec<RowMap>)> {
     Table::ALL
         .iter()
         .map(|&table| (table, stable_rows(lake, table)))
@@ -220,7 +224,7 @@ pub fn contents(lake: &Path) -> Vec<(Table, Vec<RowMap>)> {
 }
 
 /// Which reports share a patient.
-pub fn patients(lake: &Path) -> Vec<Vec<String>> {
+pub(crate) fn patients(lake: &Path) -> Vec<Vec<String>> {
     let mut patients: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in rows(lake, Table::Mapping) {
         let report = row["primary_report_identifier"].clone();
@@ -257,7 +261,7 @@ fn row_map(batch: &RecordBatch, row: usize) -> RowMap {
 }
 
 /// Every version of every table.
-pub fn versions(engine: &Engine) -> Vec<(String, i64)> {
+pub(crate) fn versions(engine: &Engine) -> Vec<(String, i64)> {
     engine
         .state()
         .into_iter()

@@ -8,7 +8,7 @@ use super::stages::{Report, Row};
 use crate::error::Result;
 use crate::lake::log::LiveFile;
 use crate::lake::{Table, parallel, read};
-use arrow::array::{Array, AsArray, StringArray};
+use arrow::array::{Array, AsArray, RecordBatch, StringArray};
 use std::collections::{HashMap, HashSet};
 
 const COLUMNS: [&str; 5] = [
@@ -155,35 +155,54 @@ impl Search {
         self.mpis.is_empty() && self.mrns.is_empty() && !self.neither
     }
 
+    /// The rows of a file that are looked for. The two ids are read of every row, the rest only of
+    /// rows that have one of them.
     fn file(&self, mapping: &Table, file: &LiveFile) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
+        let mut wanted = Vec::new();
         let mut without_ids = false;
-        for batch in read::rows(mapping, file, Some(&COLUMNS))? {
+        let mut offset = 0;
+        for batch in read::rows(mapping, file, Some(&COLUMNS[2..4]))? {
             let batch = batch?;
-            let text = |at: usize| -> &StringArray { batch.column(at).as_string() };
-            let consistent = batch.column(4).as_boolean();
-            let (mpis, mrns) = (text(2), text(3));
+            let (mpis, mrns) = (text(&batch, 0), text(&batch, 1));
             for row in 0..batch.num_rows() {
-                let mpi = mpis.is_valid(row).then(|| mpis.value(row));
-                let mrn = mrns.is_valid(row).then(|| mrns.value(row));
-                let wanted = match (mpi, mrn) {
+                let is_wanted = match (at(mpis, row), at(mrns, row)) {
                     (None, None) => self.neither && !std::mem::replace(&mut without_ids, true),
                     (mpi, mrn) => {
                         mpi.is_some_and(|mpi| self.mpis.contains(mpi))
                             || mrn.is_some_and(|mrn| self.mrns.contains(mrn))
                     }
                 };
-                if wanted {
-                    rows.push(Row {
-                        patient: text(0).value(row).to_owned(),
-                        report: text(1).value(row).to_owned(),
-                        mpi: mpi.map(str::to_owned),
-                        epic_mrn: mrn.map(str::to_owned),
-                        consistent: consistent.value(row),
-                    });
+                if is_wanted {
+                    wanted.push(offset + row);
                 }
+            }
+            offset += batch.num_rows();
+        }
+        let mut rows = Vec::with_capacity(wanted.len());
+        if wanted.is_empty() {
+            return Ok(rows);
+        }
+        for batch in read::chosen_rows(mapping, file, &COLUMNS, &wanted)? {
+            let batch = batch?;
+            let consistent = batch.column(4).as_boolean();
+            for row in 0..batch.num_rows() {
+                rows.push(Row {
+                    patient: text(&batch, 0).value(row).to_owned(),
+                    report: text(&batch, 1).value(row).to_owned(),
+                    mpi: at(text(&batch, 2), row).map(str::to_owned),
+                    epic_mrn: at(text(&batch, 3), row).map(str::to_owned),
+                    consistent: consistent.value(row),
+                });
             }
         }
         Ok(rows)
     }
+}
+
+fn text(batch: &RecordBatch, column: usize) -> &StringArray {
+    batch.column(column).as_string()
+}
+
+fn at(column: &StringArray, row: usize) -> Option<&str> {
+    column.is_valid(row).then(|| column.value(row))
 }
