@@ -2,6 +2,8 @@
 //!
 //! The data set needs a handful of conversions on a hot path, with exact digits and no time zone.
 
+use bench_tables::time;
+
 /// Days since 1970-01-01.
 pub(crate) type Day = i32;
 
@@ -13,34 +15,15 @@ pub(crate) const FIRST_DAY: Day = 0;
 /// 9998-12-31, the last day that a data set may reach.
 pub(crate) const LAST_DAY: Day = day_of(9998, 12, 31);
 
-/// Day of a date. Howard Hinnant's `days_from_civil`.
+/// Day of a date.
 pub(crate) const fn day_of(year: i32, month: u32, day: u32) -> Day {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let month = month as i32;
-    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day as i32 - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
+    time::day_of(year as i64, month, day) as Day
 }
 
 /// Year, month and day of the month. The inverse of [`day_of`].
 pub(crate) const fn date_of(day: Day) -> (i32, u32, u32) {
-    let days = day + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = (day_of_year - (153 * month_index + 2) / 5 + 1) as u32;
-    let month = if month_index < 10 {
-        month_index + 3
-    } else {
-        month_index - 9
-    } as u32;
-    let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
-    (year, month, day)
+    let (year, month, day) = time::civil_date(day as i64);
+    (year as i32, month, day)
 }
 
 /// Weekday of a day, Monday = 0.

@@ -1,7 +1,7 @@
 //! A data set on disk: what `dataset.json` says, and looking messages up again.
 
 use crate::error::Error;
-use crate::maker::{Maker, MessageTruth, Plan, Scratch};
+use crate::maker::{Maker, MessageTruth, Outcome, Plan, Scratch};
 use crate::spec::{Spec, SpecFile};
 use crate::totals::{LOGS_PER_WORKFLOW, Totals};
 use serde::{Deserialize, Serialize};
@@ -116,10 +116,12 @@ impl DatasetInfo {
         text
     }
 
-    /// Messages that were written.
+    /// Messages of the plan. A message that another one swallows is written besides, and counts
+    /// only among the outcomes (`joined`).
     #[must_use]
     pub fn messages(&self) -> u64 {
-        self.outcomes.values().sum()
+        let joined = self.outcomes.get(Outcome::Joined.name());
+        self.outcomes.values().sum::<u64>() - joined.copied().unwrap_or(0)
     }
 }
 

@@ -5,9 +5,20 @@
 const MICROS_PER_SECOND: i64 = 1_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
+/// The day, counted from 1970-01-01, of a year, a month from 1 and a day of the month; the inverse
+/// of [`civil_date`]. A day that the month does not have runs over into the next month.
+#[must_use]
+pub const fn day_of(year: i64, month: u32, day: u32) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let month = (month as i64 + 9) % 12;
+    let of_year = (153 * month + 2) / 5 + day as i64 - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
 /// Year, month and day of the month of a day counted from 1970-01-01.
 #[must_use]
-pub fn civil_date(days: i64) -> (i64, u32, u32) {
+pub const fn civil_date(days: i64) -> (i64, u32, u32) {
     // Counted from 0000-03-01, so that a leap day ends its year; 400 years have 146,097 days.
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -63,6 +74,7 @@ mod tests {
         for day in -719_528..=2_932_896 {
             assert_eq!(civil_date(day), expected);
             let (year, month, date) = expected;
+            assert_eq!(day_of(year, month, date), day);
             let last = match month {
                 2 if is_leap(year) => 29,
                 2 => 28,

@@ -115,7 +115,7 @@ impl Check<'_> {
             self.fail(
                 key,
                 format!(
-                    "asks for {asked} days from {}, but only {days_left} are left until 9998-12-31",
+                    "asks for {asked} days from {}: allowed are {days_left}, up to 9998-12-31",
                     volume.start
                 ),
             )

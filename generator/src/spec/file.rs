@@ -196,6 +196,8 @@ fn line_of(text: &str, offset: usize) -> usize {
 
 /// The layers of a spec, topmost first, and what they come to.
 pub(crate) struct Layers {
+    /// Keys that were given by hand over the files.
+    by_hand: Vec<String>,
     layers: Vec<Layer>,
     pub(crate) merged: Table,
 }
@@ -233,16 +235,30 @@ impl Layers {
             merge(&mut merged, &layer.table, "");
         }
         merged.remove("base");
-        Ok(Self { layers, merged })
+        Ok(Self {
+            by_hand: Vec::new(),
+            layers,
+            merged,
+        })
     }
 
     /// Lays values that were given by hand (flags, or another program) over the file.
     pub(crate) fn overlay(&mut self, table: &Table) {
         merge(&mut self.merged, table, "");
+        for (key, value) in table {
+            match value {
+                Value::Table(section) => self.by_hand.extend(section.keys().cloned()),
+                _ => self.by_hand.push(key.clone()),
+            }
+        }
     }
 
-    /// Where a key got its value: the topmost layer that has it.
+    /// Where a key got its value: by hand, or in the topmost layer that has it.
     pub(crate) fn place(&self, key: &str) -> String {
+        let last = key.rsplit('.').next().unwrap_or(key);
+        if self.by_hand.iter().any(|given| given == last) {
+            return format!("--{}", last.replace('_', "-"));
+        }
         self.layers
             .iter()
             .find_map(|layer| layer.locate(key))
