@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 struct Printer {
     stages: BTreeMap<String, (f64, u64, u64)>,
     workflows: Vec<f64>,
+    /// Processor seconds at the end of each workflow; steadier than time on a busy machine.
+    processor: Vec<f64>,
 }
 
 impl Progress for Printer {
@@ -36,7 +38,26 @@ impl FolderProgress for Printer {
             files.join(", ")
         );
         self.workflows.push(took.as_secs_f64());
+        self.processor.push(processor_seconds());
     }
+}
+
+/// Processor seconds of this process so far, from `/proc`; 0 where there is none.
+fn processor_seconds() -> f64 {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program stands in brackets and may hold spaces.
+    let fields = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace();
+    let ticks: f64 = fields
+        .skip(11)
+        .take(2)
+        .filter_map(|ticks| ticks.parse::<f64>().ok())
+        .sum();
+    ticks / TICKS_PER_SECOND
 }
 
 fn mean(of: &[f64]) -> f64 {
@@ -78,6 +99,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!(
             "  {name:24} {seconds:8.3} s {files:7} files {:9.1} MB",
             *bytes as f64 / 1e6
+        );
+    }
+    let spent: Vec<f64> = printer
+        .processor
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .collect();
+    if spent.len() >= 12 {
+        let (early, late) = (mean(&spent[..6]), mean(&spent[spent.len() - 6..]));
+        println!(
+            "processor seconds: {early:.3} each, {late:.3} each, ratio {:.3}",
+            late / early
         );
     }
     if printer.workflows.len() >= 13 {

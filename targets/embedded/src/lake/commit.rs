@@ -73,10 +73,10 @@ pub(crate) fn now_millis() -> i64 {
 
 impl Table {
     /// Commits on top of the version that the plan was made on.
-    pub(crate) fn commit(&mut self, commit: Commit) -> Result<Outcome> {
+    pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Outcome> {
         let version = self.version() + 1;
         let written: Vec<String> = commit.adds.iter().map(|add| add.path.clone()).collect();
-        let bytes = entry_bytes(self, &commit)?;
+        let bytes = entry_bytes(self, commit)?;
         crate::kill::point("files written");
         if !self.store.put_commit(version, bytes.clone().into())? {
             for path in written {

@@ -129,7 +129,7 @@ fn compact(
     commit.adds = adds;
     commit.removes = removes;
     // A compaction that another writer overtook is not worth repeating: the next one does it.
-    match table.commit(commit)? {
+    match table.commit(&commit)? {
         Outcome::Committed(_) => Ok(Some(compacted)),
         Outcome::Conflict => Ok(None),
     }

@@ -7,17 +7,19 @@ use super::log::LiveFile;
 use super::store::DataFile;
 use super::table::Table;
 use crate::error::{Error, Result};
-use arrow::array::{ArrayRef, Int32Array, RecordBatch, new_null_array};
+use arrow::array::{ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, new_null_array};
 use arrow::compute::cast;
-use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, FieldRef, Int32Type, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowSelection,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 use std::sync::Arc;
 
 /// Rows read at once.
 const BATCH_ROWS: usize = 8192;
+/// Rows read at once where a row is two small numbers.
+const DICTIONARY_ROWS: usize = 64 * 1024;
 
 /// A reader over one file.
 pub(crate) struct FileRows {
@@ -48,6 +50,56 @@ pub(crate) fn chosen_rows(
     let ranges = rows.iter().map(|&row| row..row + 1);
     let selection = RowSelection::from_consecutive_ranges(ranges, total);
     select(table, file, Some(columns), Some(selection))?.ok_or_else(|| gone(table, file))
+}
+
+/// Two columns of text of every row of a live file, each as the dictionary that it is stored with:
+/// who looks for few values among many rows compares every value once.
+pub(crate) fn dictionaries(
+    table: &Table,
+    file: &LiveFile,
+    columns: [&str; 2],
+) -> Result<impl Iterator<Item = Result<[DictionaryArray<Int32Type>; 2]>>> {
+    let name = table.name();
+    let data = table
+        .store
+        .open(&file.path, file.size)?
+        .ok_or_else(|| gone(table, file))?;
+    let wrong = |source| Error::storage(name, "reading", &file.path, source);
+    let plain = ArrowReaderMetadata::load(&data, Default::default()).map_err(wrong)?;
+    let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let fields: Vec<FieldRef> = plain
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| match field.data_type() {
+            DataType::Utf8 if columns.contains(&field.name().as_str()) => {
+                Arc::new(field.as_ref().clone().with_data_type(kind.clone()))
+            }
+            _ => Arc::clone(field),
+        })
+        .collect();
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields)));
+    let metadata =
+        ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options).map_err(wrong)?;
+    let mask = ProjectionMask::columns(metadata.parquet_schema(), columns);
+    let reader = ParquetRecordBatchReaderBuilder::<DataFile>::new_with_metadata(data, metadata)
+        .with_projection(mask)
+        .with_batch_size(DICTIONARY_ROWS)
+        .build()
+        .map_err(wrong)?;
+    Ok(reader.map(move |batch| {
+        let batch = batch.map_err(Error::columns(name, "reading"))?;
+        let column = |column: &str| -> Result<DictionaryArray<Int32Type>> {
+            let array = batch.column_by_name(column).ok_or_else(|| Error::Columns {
+                table: name,
+                action: "reading",
+                source: format!("column {column} is missing").into(),
+            })?;
+            let array = cast(array, &kind).map_err(Error::columns(name, "reading"))?;
+            Ok(array.as_dictionary::<Int32Type>().clone())
+        };
+        Ok([column(columns[0])?, column(columns[1])?])
+    }))
 }
 
 fn gone(table: &Table, file: &LiveFile) -> Error {

@@ -216,7 +216,7 @@ impl Table {
         for field in new {
             fields.push(Arc::new(Field::new(field.name(), DataType::Utf8, true)));
             if let Some(Value::Array(stored)) = schema.get_mut("fields") {
-                stored.push(field_json(field.name(), json!("string")));
+                stored.push(field_json(field.name(), &json!("string")));
             }
         }
         metadata["schemaString"] = Value::String(schema.to_string());
@@ -383,14 +383,14 @@ fn type_json(ty: &DataType) -> Value {
         }),
         DataType::Struct(fields) => json!({
             "type": "struct",
-            "fields": fields.iter().map(|f| field_json(f.name(), type_json(f.data_type())))
+            "fields": fields.iter().map(|f| field_json(f.name(), &type_json(f.data_type())))
                 .collect::<Vec<_>>(),
         }),
         other => unreachable!("no table of the lake has a column of type {other}"),
     }
 }
 
-fn field_json(name: &str, ty: Value) -> Value {
+fn field_json(name: &str, ty: &Value) -> Value {
     json!({ "name": name, "type": ty, "nullable": true, "metadata": {} })
 }
 
@@ -400,7 +400,7 @@ fn create_entry(table: Name, checkpoint_interval: u32) -> String {
     let fields: Vec<Value> = schema
         .fields()
         .iter()
-        .map(|field| field_json(field.name(), type_json(field.data_type())))
+        .map(|field| field_json(field.name(), &type_json(field.data_type())))
         .collect();
     let now = super::commit::now_millis();
     let mut configuration = serde_json::Map::new();

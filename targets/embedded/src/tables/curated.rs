@@ -59,7 +59,7 @@ pub(crate) fn follow(
         let after = curated.version();
         clock.wrote(&commit.adds);
         clock.rows = done.inserted + done.updated;
-        match curated.commit(commit)? {
+        match curated.commit(&commit)? {
             Outcome::Conflict => Ok(None),
             Outcome::Committed(up_to) => {
                 clock.version = Some(up_to);

@@ -91,7 +91,7 @@ fn delete(
     }
     clock.wrote(&commit.adds);
     clock.rows = plan.counts.deleted;
-    let Outcome::Committed(version) = dx.commit(commit)? else {
+    let Outcome::Committed(version) = dx.commit(&commit)? else {
         return Ok(None);
     };
     clock.version = Some(version);
@@ -133,7 +133,7 @@ fn append(
         ("numOutputBytes", u64::try_from(bytes).unwrap_or_default()),
     ];
     follow::mark(&mut commit, latest, up_to);
-    let Outcome::Committed(version) = dx.commit(commit)? else {
+    let Outcome::Committed(version) = dx.commit(&commit)? else {
         return Ok(None);
     };
     clock.version = Some(version);

@@ -66,7 +66,7 @@ pub(crate) fn follow(
         let after = latest.version();
         clock.wrote(&commit.adds);
         clock.rows = done.inserted + done.updated;
-        match latest.commit(commit)? {
+        match latest.commit(&commit)? {
             Outcome::Conflict => Ok(None),
             Outcome::Committed(up_to) => {
                 clock.version = Some(up_to);

@@ -96,7 +96,7 @@ pub(crate) fn merge(
         follow::stamp(&mut commit, &plan.changed);
         clock.wrote(&commit.adds);
         clock.rows = counts.inserted + counts.updated;
-        match reports.commit(commit)? {
+        match reports.commit(&commit)? {
             Outcome::Conflict => Ok(None),
             Outcome::Committed(up_to) => {
                 clock.version = Some(up_to);

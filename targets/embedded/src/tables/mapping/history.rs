@@ -4,7 +4,7 @@
 //! attempt that made it died before it wrote them, found again as the difference between the files
 //! that the commit took out and those that it brought.
 
-use super::stages::{Change, Row, Stage, history};
+use super::stages::{Change, Logged, Row, Stage, history};
 use crate::error::{Error, Result};
 use crate::lake::log::{Entry, LiveFile};
 use crate::lake::{Commit, Outcome, Table, read, retry};
@@ -68,7 +68,7 @@ pub(crate) fn follow(
         ];
         follow::mark(&mut commit, mapping, up_to);
         clock.wrote(&commit.adds);
-        match log.commit(commit)? {
+        match log.commit(&commit)? {
             Outcome::Conflict => Ok(None),
             Outcome::Committed(version) => {
                 clock.version = Some(version);
@@ -146,11 +146,8 @@ fn rows(mapping: &Table, file: &LiveFile, version: i64) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn batch(
-    schema: &arrow::datatypes::SchemaRef,
-    rows: &[(Row, Option<String>)],
-) -> Result<RecordBatch> {
-    let text = |of: &dyn Fn(&(Row, Option<String>)) -> Option<String>| -> ArrayRef {
+fn batch(schema: &arrow::datatypes::SchemaRef, rows: &[Logged]) -> Result<RecordBatch> {
+    let text = |of: &dyn Fn(&Logged) -> Option<String>| -> ArrayRef {
         Arc::new(rows.iter().map(of).collect::<StringArray>())
     };
     let columns = vec![

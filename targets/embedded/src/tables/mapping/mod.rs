@@ -131,7 +131,7 @@ fn commit(
     }
     clock.wrote(&commit.adds);
     clock.rows = plan.counts.inserted + plan.counts.updated;
-    let Outcome::Committed(version) = mapping.commit(commit)? else {
+    let Outcome::Committed(version) = mapping.commit(&commit)? else {
         return Ok(None);
     };
     done.inserted += plan.counts.inserted;

@@ -357,12 +357,14 @@ fn settle(
     }
 }
 
-/// The rows of the history that a settled set of components makes: (the row as it is now but with
-/// `consistent` as it was, its patient before).
+/// A row of the history: the row as it is now but with `consistent` as it was, its patient before.
+pub(crate) type Logged = (Row, Option<String>);
+
+/// The rows of the history that a settled set of components makes.
 ///
 /// In a web that is inconsistent, every row that changed; in a consistent one, every row that
 /// changed if two or more patients were joined; otherwise none.
-pub(crate) fn history(changes: &[Change]) -> Vec<(Row, Option<String>)> {
+pub(crate) fn history(changes: &[Change]) -> Vec<Logged> {
     let mut joined: HashMap<&str, bool> = HashMap::new();
     for Change { before, after } in changes {
         let tells = !after.consistent
@@ -409,7 +411,7 @@ mod tests {
     }
 
     /// Runs batches one after the other on an empty table; the table and all history.
-    fn run(batches: &[&[Report]]) -> (HashMap<String, Row>, Vec<(Row, Option<String>)>) {
+    fn run(batches: &[&[Report]]) -> (HashMap<String, Row>, Vec<Logged>) {
         let mut table: HashMap<String, Row> = HashMap::new();
         let mut log = Vec::new();
         let mut next = 0;

@@ -8,7 +8,8 @@ use super::stages::{Report, Row};
 use crate::error::Result;
 use crate::lake::log::LiveFile;
 use crate::lake::{Table, parallel, read};
-use arrow::array::{Array, AsArray, RecordBatch, StringArray};
+use arrow::array::{Array, AsArray, DictionaryArray, RecordBatch, StringArray};
+use arrow::datatypes::Int32Type;
 use std::collections::{HashMap, HashSet};
 
 const COLUMNS: [&str; 5] = [
@@ -83,10 +84,9 @@ pub(crate) fn linked(mapping: &Table, reports: &[Report], threads: usize) -> Res
             .values()
             .any(|row| row.mpi.is_none() && row.epic_mrn.is_none());
         for row in rows.into_iter().flatten() {
-            if row.mpi.is_none() && row.epic_mrn.is_none() {
-                if std::mem::replace(&mut without_ids, true) {
-                    continue;
-                }
+            let has_none = row.mpi.is_none() && row.epic_mrn.is_none();
+            if has_none && std::mem::replace(&mut without_ids, true) {
+                continue;
             }
             found.insert(row.report.clone(), row);
         }
@@ -161,22 +161,21 @@ impl Search {
         let mut wanted = Vec::new();
         let mut without_ids = false;
         let mut offset = 0;
-        for batch in read::rows(mapping, file, Some(&COLUMNS[2..4]))? {
-            let batch = batch?;
-            let (mpis, mrns) = (text(&batch, 0), text(&batch, 1));
-            for row in 0..batch.num_rows() {
-                let is_wanted = match (at(mpis, row), at(mrns, row)) {
+        for ids in read::dictionaries(mapping, file, ["mpi", "epic_mrn"])? {
+            let [mpis, mrns] = ids?;
+            let hits = [is_among(&mpis, &self.mpis), is_among(&mrns, &self.mrns)];
+            for row in 0..mpis.len() {
+                let is_wanted = match (mpis.key(row), mrns.key(row)) {
                     (None, None) => self.neither && !std::mem::replace(&mut without_ids, true),
                     (mpi, mrn) => {
-                        mpi.is_some_and(|mpi| self.mpis.contains(mpi))
-                            || mrn.is_some_and(|mrn| self.mrns.contains(mrn))
+                        mpi.is_some_and(|mpi| hits[0][mpi]) || mrn.is_some_and(|mrn| hits[1][mrn])
                     }
                 };
                 if is_wanted {
                     wanted.push(offset + row);
                 }
             }
-            offset += batch.num_rows();
+            offset += mpis.len();
         }
         let mut rows = Vec::with_capacity(wanted.len());
         if wanted.is_empty() {
@@ -197,6 +196,15 @@ impl Search {
         }
         Ok(rows)
     }
+}
+
+/// For every value of a column, whether it is looked for.
+fn is_among(column: &DictionaryArray<Int32Type>, wanted: &HashSet<String>) -> Vec<bool> {
+    let values: &StringArray = column.values().as_string();
+    values
+        .iter()
+        .map(|value| value.is_some_and(|value| wanted.contains(value)))
+        .collect()
 }
 
 fn text(batch: &RecordBatch, column: usize) -> &StringArray {
