@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 struct Printer {
     stages: BTreeMap<String, (f64, u64, u64)>,
+    /// Seconds of each stage in each workflow.
+    seconds: BTreeMap<String, Vec<f64>>,
     workflows: Vec<f64>,
     /// Processor seconds at the end of each workflow; steadier than time on a busy machine.
     processor: Vec<f64>,
@@ -19,6 +21,9 @@ struct Printer {
 impl Progress for Printer {
     fn stage(&mut self, stage: &Stage) {
         let sum = self.stages.entry(stage.name.clone()).or_default();
+        let seconds = self.seconds.entry(stage.name.clone()).or_default();
+        seconds.resize(self.workflows.len() + 1, 0.0);
+        seconds[self.workflows.len()] += stage.seconds;
         sum.0 += stage.seconds;
         sum.1 += stage.files;
         sum.2 += stage.bytes;
@@ -100,6 +105,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "  {name:24} {seconds:8.3} s {files:7} files {:9.1} MB",
             *bytes as f64 / 1e6
         );
+    }
+    let all = printer.workflows.len();
+    if all >= 13 {
+        for (name, seconds) in &mut printer.seconds {
+            seconds.resize(all, 0.0);
+            let (early, late) = (mean(&seconds[1..7]), mean(&seconds[all - 6..]));
+            println!("  {name:24} workflows 2-7 {early:.4} s, last 6 {late:.4} s");
+        }
     }
     let spent: Vec<f64> = printer
         .processor

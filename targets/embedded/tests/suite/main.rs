@@ -5,5 +5,6 @@ mod kill;
 mod refuse;
 mod rules;
 mod staging;
+mod truth;
 mod worker;
 mod writers;
