@@ -9,6 +9,7 @@ use super::table::Table;
 use crate::error::{Error, Result};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use bench_tables::Table as Name;
 use deltalake::kernel::Add;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{
@@ -22,14 +23,32 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 const ROW_GROUP_ROWS: usize = 128 * 1024;
+/// The mapping is read whole by every workflow, and its rows are short: smaller row groups let
+/// several threads share a file.
+const MAPPING_ROW_GROUP_ROWS: usize = 16 * 1024;
 const ROW_GROUP_BYTES: usize = 256 * 1024 * 1024;
 
-/// Columns whose values hardly ever repeat: a dictionary would be built and thrown away.
-const UNIQUE_TEXT: &[&str] = &[
+/// Columns whose values hardly ever repeat within a file: a dictionary would be as long as they.
+const UNIQUE: &[&str] = &[
     "source_file",
     "primary_report_identifier",
     "message_control_id",
     "study_instance_uid",
+    "orc_2_placer_order_number",
+    "obr_2_placer_order_number",
+    "orc_3_filler_order_number",
+    "obr_3_filler_order_number",
+    "placer_order_number",
+    "accession_number",
+    "primary_study_identifier",
+    "primary_patient_identifier",
+    "patient_mpi",
+    "patient_name",
+    "message_dt",
+    "requested_dt",
+    "observation_dt",
+    "observation_end_dt",
+    "results_report_status_change_dt",
     "report_text",
     "report_section_addendum",
     "report_section_findings",
@@ -37,6 +56,8 @@ const UNIQUE_TEXT: &[&str] = &[
     "report_section_technician_note",
     "content_hash",
     "diagnosis_id",
+    "scout_patient_id",
+    "previous_scout_patient_id",
 ];
 
 /// One data file while it is written.
@@ -125,7 +146,11 @@ impl<'a> FileWriter<'a> {
         self.pending_rows += batch.num_rows();
         self.pending_bytes += batch_bytes(&batch);
         self.pending.push(batch);
-        if self.pending_rows >= ROW_GROUP_ROWS || self.pending_bytes >= ROW_GROUP_BYTES {
+        let most = match self.table.table {
+            Name::Mapping => MAPPING_ROW_GROUP_ROWS,
+            _ => ROW_GROUP_ROWS,
+        };
+        if self.pending_rows >= most || self.pending_bytes >= ROW_GROUP_BYTES {
             self.flush()?;
         }
         Ok(())
@@ -184,7 +209,7 @@ fn properties() -> Arc<WriterProperties> {
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true);
-    for &column in UNIQUE_TEXT {
+    for &column in UNIQUE {
         let path = ColumnPath::from(column);
         builder = builder.set_column_dictionary_enabled(path.clone(), false);
         if column.starts_with("report_") {

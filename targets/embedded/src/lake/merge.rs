@@ -12,7 +12,7 @@
 
 use super::log::LiveFile;
 use super::parallel;
-use super::read;
+use super::read::{self, Piece};
 use super::table::Table;
 use crate::error::{Error, Result};
 use arrow::array::{
@@ -20,7 +20,7 @@ use arrow::array::{
 };
 use arrow::compute::{filter_record_batch, interleave, take, take_record_batch};
 use arrow::datatypes::{Int32Type, SchemaRef};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// What becomes of a row that a source row meets.
@@ -115,7 +115,7 @@ impl Plan {
 
 /// Batch and row of a source row.
 type At = (usize, usize);
-/// Row of a file, the source row that meets it, and what becomes of it.
+/// Row of a piece, the source row that meets it, and what becomes of it.
 type Hit = (usize, At, Matched);
 
 struct Source<'a> {
@@ -134,7 +134,8 @@ impl<'a> Merge<'a> {
             .filter(|file| in_partitions(table, file, &source.years, self.second_key))
             .filter(|file| file.key.may_hold(&source.sorted))
             .collect();
-        let hits = parallel::map(threads, &candidates, |file| self.hits(table, file, &source))?;
+        let pieces = read::pieces(table, &candidates)?;
+        let hits = parallel::map(threads, &pieces, |piece| self.hits(table, piece, &source))?;
         let mut counts = Counts::default();
         let mut met: HashSet<At> = HashSet::new();
         for &(_, at, matched) in hits.iter().flatten() {
@@ -155,19 +156,21 @@ impl<'a> Merge<'a> {
             Some((schema, metadata)) => (schema, Some(metadata)),
             None => (Arc::clone(table.schema()), None),
         };
-        let touched: Vec<(&LiveFile, &Vec<Hit>)> = candidates
-            .iter()
-            .copied()
-            .zip(&hits)
+        let of_pieces = || pieces.iter().zip(&hits);
+        let touched: BTreeMap<&str, &LiveFile> = of_pieces()
             .filter(|(_, hits)| hits.iter().any(|hit| hit.2 != Matched::Unchanged))
+            .map(|(piece, _)| (piece.file.path.as_str(), piece.file))
             .collect();
-        let rewritten = parallel::map(threads, &touched, |(file, hits)| {
-            self.rewrite(table, file, hits, &schema)
+        let to_rewrite: Vec<(&Piece<'_>, &Vec<Hit>)> = of_pieces()
+            .filter(|(piece, _)| touched.contains_key(piece.file.path.as_str()))
+            .collect();
+        let rewritten = parallel::map(threads, &to_rewrite, |(piece, hits)| {
+            self.rewrite(table, piece, hits, &schema)
         })?;
         let mut plan = Plan {
             schema: Arc::clone(&schema),
             metadata,
-            touched: touched.iter().map(|(file, _)| (*file).clone()).collect(),
+            touched: touched.into_values().cloned().collect(),
             output: Vec::new(),
             changed: Vec::new(),
             counts,
@@ -261,14 +264,14 @@ impl<'a> Merge<'a> {
         Ok(source)
     }
 
-    /// The rows of a file that a source row meets.
-    fn hits(&self, table: &Table, file: &LiveFile, source: &Source<'_>) -> Result<Vec<Hit>> {
+    /// The rows of a piece that a source row meets.
+    fn hits(&self, table: &Table, piece: &Piece<'_>, source: &Source<'_>) -> Result<Vec<Hit>> {
         let mut columns = self.decide_on.to_vec();
         columns.push(self.key);
         columns.extend(self.second_key);
         let mut hits = Vec::new();
         let mut offset = 0;
-        for batch in read::rows(table, file, Some(&columns))? {
+        for batch in read::piece_rows(table, piece, Some(&columns))? {
             let batch = batch?;
             let keys = string_column(table.name(), &batch, self.key)?;
             let years = self
@@ -294,11 +297,11 @@ impl<'a> Merge<'a> {
         Ok(hits)
     }
 
-    /// A touched file's rows after the merge: those that stay, and those that are updated.
+    /// The rows of a piece of a touched file after the merge: those that stay, and those that are updated.
     fn rewrite(
         &self,
         table: &Table,
-        file: &LiveFile,
+        piece: &Piece<'_>,
         hits: &[Hit],
         schema: &SchemaRef,
     ) -> Result<(Vec<RecordBatch>, Vec<RecordBatch>)> {
@@ -310,7 +313,7 @@ impl<'a> Merge<'a> {
         let mut changed = changed.into_iter().peekable();
         let (mut kept, mut updated) = (Vec::new(), Vec::new());
         let mut offset = 0;
-        for batch in read::rows(table, file, None)? {
+        for batch in read::piece_rows(table, piece, None)? {
             let batch = read::widen(name, &batch?, schema)?;
             let rows = batch.num_rows();
             let (mut stays, mut old, mut new) = (vec![true; rows], Vec::new(), Vec::new());

@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 /// Rows read at once.
 const BATCH_ROWS: usize = 8192;
+/// A file with more rows is read row group by row group.
+const PIECE_ROWS: i64 = 16 * 1024;
 /// Rows read at once where a row is two small numbers.
 const DICTIONARY_ROWS: usize = 64 * 1024;
 
@@ -30,36 +32,89 @@ pub(crate) struct FileRows {
     partition_column: Option<&'static str>,
 }
 
+/// A file, or one row group of a large one, so that several threads can share a file.
+pub(crate) struct Piece<'f> {
+    pub(crate) file: &'f LiveFile,
+    group: Option<usize>,
+}
+
+impl Piece<'_> {
+    fn restrict(
+        &self,
+        builder: ParquetRecordBatchReaderBuilder<DataFile>,
+    ) -> ParquetRecordBatchReaderBuilder<DataFile> {
+        match self.group {
+            Some(group) => builder.with_row_groups(vec![group]),
+            None => builder,
+        }
+    }
+}
+
+/// The pieces of some files, in their order. The footer is looked at only where the statistics
+/// tell of many rows.
+pub(crate) fn pieces<'f>(table: &Table, files: &[&'f LiveFile]) -> Result<Vec<Piece<'f>>> {
+    let mut pieces = Vec::with_capacity(files.len());
+    for &file in files {
+        if file.rows.is_none_or(|rows| rows <= PIECE_ROWS) {
+            pieces.push(Piece { file, group: None });
+            continue;
+        }
+        let data = table
+            .store
+            .open(&file.path, file.size)?
+            .ok_or_else(|| gone(table, file))?;
+        let metadata = ArrowReaderMetadata::load(&data, Default::default())
+            .map_err(|source| Error::storage(table.name(), "reading", &file.path, source))?;
+        let groups = 0..metadata.metadata().num_row_groups();
+        pieces.extend(groups.map(|group| Piece {
+            file,
+            group: Some(group),
+        }));
+    }
+    Ok(pieces)
+}
+
+/// The given columns of a piece, or all of the table's.
+pub(crate) fn piece_rows(
+    table: &Table,
+    piece: &Piece<'_>,
+    columns: Option<&[&str]>,
+) -> Result<FileRows> {
+    select(table, piece, columns, None)?.ok_or_else(|| gone(table, piece.file))
+}
+
 /// The given columns of a file, or all of the table's; `None` where the file does not exist.
 pub(crate) fn try_rows(
     table: &Table,
     file: &LiveFile,
     columns: Option<&[&str]>,
 ) -> Result<Option<FileRows>> {
-    select(table, file, columns, None)
+    let whole = Piece { file, group: None };
+    select(table, &whole, columns, None)
 }
 
-/// The given columns of some rows of a live file, by their position, ascending.
+/// The given columns of some rows of a piece, by their position in it, ascending.
 pub(crate) fn chosen_rows(
     table: &Table,
-    file: &LiveFile,
+    piece: &Piece<'_>,
     columns: &[&str],
     rows: &[usize],
 ) -> Result<FileRows> {
     let total = rows.last().map_or(0, |last| last + 1);
     let ranges = rows.iter().map(|&row| row..row + 1);
     let selection = RowSelection::from_consecutive_ranges(ranges, total);
-    select(table, file, Some(columns), Some(selection))?.ok_or_else(|| gone(table, file))
+    let selected = select(table, piece, Some(columns), Some(selection))?;
+    selected.ok_or_else(|| gone(table, piece.file))
 }
 
-/// Two columns of text of every row of a live file, each as the dictionary that it is stored with:
+/// Two columns of text of every row of a piece, each as the dictionary that it is stored with:
 /// who looks for few values among many rows compares every value once.
 pub(crate) fn dictionaries(
     table: &Table,
-    file: &LiveFile,
+    piece: &Piece<'_>,
     columns: [&str; 2],
 ) -> Result<impl Iterator<Item = Result<[DictionaryArray<Int32Type>; 2]>>> {
-    let name = table.name();
+    let (name, file) = (table.name(), piece.file);
     let data = table
         .store
         .open(&file.path, file.size)?
@@ -82,11 +137,10 @@ pub(crate) fn dictionaries(
     let metadata =
         ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options).map_err(wrong)?;
     let mask = ProjectionMask::columns(metadata.parquet_schema(), columns);
-    let reader = ParquetRecordBatchReaderBuilder::<DataFile>::new_with_metadata(data, metadata)
+    let builder = ParquetRecordBatchReaderBuilder::<DataFile>::new_with_metadata(data, metadata)
         .with_projection(mask)
-        .with_batch_size(DICTIONARY_ROWS)
-        .build()
-        .map_err(wrong)?;
+        .with_batch_size(DICTIONARY_ROWS);
+    let reader = piece.restrict(builder).build().map_err(wrong)?;
     Ok(reader.map(move |batch| {
         let batch = batch.map_err(Error::columns(name, "reading"))?;
         let column = |column: &str| -> Result<DictionaryArray<Int32Type>> {
@@ -109,11 +163,11 @@ fn gone(table: &Table, file: &LiveFile) -> Error {
 
 fn select(
     table: &Table,
-    file: &LiveFile,
+    piece: &Piece<'_>,
     columns: Option<&[&str]>,
     selection: Option<RowSelection>,
 ) -> Result<Option<FileRows>> {
-    let name = table.name();
+    let (name, file) = (table.name(), piece.file);
     let Some(data) = table.store.open(&file.path, file.size)? else {
         return Ok(None);
     };
@@ -145,6 +199,7 @@ fn select(
         ParquetRecordBatchReaderBuilder::<DataFile>::new_with_metadata(data, metadata)
             .with_projection(mask)
             .with_batch_size(BATCH_ROWS);
+    builder = piece.restrict(builder);
     if let Some(selection) = selection {
         builder = builder.with_row_selection(selection);
     }

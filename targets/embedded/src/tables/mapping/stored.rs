@@ -7,6 +7,7 @@
 use super::stages::{Report, Row};
 use crate::error::Result;
 use crate::lake::log::LiveFile;
+use crate::lake::read::Piece;
 use crate::lake::{Table, parallel, read};
 use arrow::array::{Array, AsArray, DictionaryArray, RecordBatch, StringArray};
 use arrow::datatypes::Int32Type;
@@ -63,6 +64,7 @@ pub(crate) fn only_new(
 /// that are linked to those. One row without ids stands for all of them.
 pub(crate) fn linked(mapping: &Table, reports: &[Report], threads: usize) -> Result<Vec<Row>> {
     let files: Vec<&LiveFile> = mapping.files().collect();
+    let pieces = read::pieces(mapping, &files)?;
     let mut search = Search::default();
     for report in reports {
         search.neither |= report.mpi.is_none() && report.epic_mrn.is_none();
@@ -79,7 +81,7 @@ pub(crate) fn linked(mapping: &Table, reports: &[Report], threads: usize) -> Res
         .flat_map(|report| ids(report.mpi.as_ref(), report.epic_mrn.as_ref()))
         .collect();
     while !search.is_empty() {
-        let rows = parallel::map(threads, &files, |file| search.file(mapping, file))?;
+        let rows = parallel::map(threads, &pieces, |piece| search.piece(mapping, piece))?;
         let mut without_ids = found
             .values()
             .any(|row| row.mpi.is_none() && row.epic_mrn.is_none());
@@ -155,13 +157,13 @@ impl Search {
         self.mpis.is_empty() && self.mrns.is_empty() && !self.neither
     }
 
-    /// The rows of a file that are looked for. The two ids are read of every row, the rest only of
+    /// The rows of a piece that are looked for. The two ids are read of every row, the rest only of
     /// rows that have one of them.
-    fn file(&self, mapping: &Table, file: &LiveFile) -> Result<Vec<Row>> {
+    fn piece(&self, mapping: &Table, piece: &Piece<'_>) -> Result<Vec<Row>> {
         let mut wanted = Vec::new();
         let mut without_ids = false;
         let mut offset = 0;
-        for ids in read::dictionaries(mapping, file, ["mpi", "epic_mrn"])? {
+        for ids in read::dictionaries(mapping, piece, ["mpi", "epic_mrn"])? {
             let [mpis, mrns] = ids?;
             let hits = [is_among(&mpis, &self.mpis), is_among(&mrns, &self.mrns)];
             for row in 0..mpis.len() {
@@ -181,7 +183,7 @@ impl Search {
         if wanted.is_empty() {
             return Ok(rows);
         }
-        for batch in read::chosen_rows(mapping, file, &COLUMNS, &wanted)? {
+        for batch in read::chosen_rows(mapping, piece, &COLUMNS, &wanted)? {
             let batch = batch?;
             let consistent = batch.column(4).as_boolean();
             for row in 0..batch.num_rows() {
