@@ -46,6 +46,10 @@ fuzz seconds="60":
     mkdir -p hl7/fuzz/target/found
     cd hl7 && RUSTC_BOOTSTRAP=1 cargo fuzz run read fuzz/target/found fuzz/corpus/read -- -max_total_time={{ seconds }}
 
+# Every quantity of a profile, asked and found: all shipped ones, or those that are named.
+profiles messages="100000" *names="varied lifelike webs dirty production":
+    cargo run --release -q -p bench-generator --example profile-table -- --messages {{ messages }} {{ names }}
+
 # Take the bytes that the generator makes now as the golden ones. Raise GENERATOR_VERSION first.
 golden:
     INSTA_UPDATE=always cargo test --release -p bench-generator golden
