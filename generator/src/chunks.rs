@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, mpsc};
 
 /// Messages in a chunk, at least; also the size of a row group of the truth.
-const CHUNK: u64 = 8_192;
+const CHUNK: u64 = 4_096;
 
 /// What a chunk of logs comes to.
 struct Chunk {

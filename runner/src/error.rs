@@ -22,6 +22,17 @@ pub enum Error {
     /// A data set could not be made or read.
     #[error(transparent)]
     Generator(#[from] bench_generator::Error),
+    /// The embedded engine could not begin.
+    #[error(transparent)]
+    Engine(bench_embedded::Error),
+    /// A workflow failed.
+    #[error("workflow {workflow} failed; the workflows before it stay")]
+    Workflow {
+        /// Its number, from 1.
+        workflow: usize,
+        /// Why.
+        source: bench_embedded::Error,
+    },
     /// A modality map cannot be used.
     #[error(transparent)]
     Hl7(#[from] bench_hl7::Error),
@@ -52,6 +63,8 @@ impl Error {
         match self {
             Self::Output(_) => Exit::Unavailable,
             Self::Generator(error) => generator_exit(error),
+            Self::Workflow { .. } => Exit::WorkflowFailed,
+            Self::Engine(error) => engine_exit(error),
             Self::Read { .. }
             | Self::Hl7(_)
             | Self::NoSuchMessage { .. }
@@ -93,6 +106,16 @@ fn generator_exit(error: &bench_generator::Error) -> Exit {
         | Cause::NoSuchMessage { .. } => Exit::Usage,
         Cause::Io { source, .. } if is_asked_wrong(source.kind()) => Exit::Usage,
         Cause::Io { .. } | Cause::Truth { .. } => Exit::Unavailable,
+    }
+}
+
+/// What fails before the first workflow is mostly asked wrongly: a setting, a folder, another lake.
+fn engine_exit(error: &bench_embedded::Error) -> Exit {
+    use bench_embedded::Error as Cause;
+    match error {
+        Cause::Io { source, .. } if is_asked_wrong(source.kind()) => Exit::Usage,
+        Cause::Io { .. } | Cause::Storage { .. } | Cause::Delta { .. } => Exit::Unavailable,
+        _ => Exit::Usage,
     }
 }
 

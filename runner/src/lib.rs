@@ -66,6 +66,8 @@ fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Resul
     match command {
         Command::Generate(arguments) => commands::generate::run(arguments, terminal, out),
         Command::Truth(arguments) => commands::truth::run(arguments, terminal, out),
+        Command::Ingest(arguments) => commands::ingest::run(arguments, terminal, out),
+        Command::Worker(arguments) => commands::worker::run(arguments),
         Command::Inspect(arguments) => commands::inspect::run(arguments, terminal, out),
         Command::Doctor(arguments) => commands::doctor::run(arguments, terminal, out),
         Command::Completions(arguments) => commands::completions::run(arguments, out),

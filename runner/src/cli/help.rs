@@ -11,6 +11,7 @@ use std::fmt::Write;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Data sets", &["generate", "truth"]),
     ("Logs", &["inspect"]),
+    ("Ingest", &["ingest", "worker"]),
     ("Your machine", &["doctor", "completions", "man"]),
 ];
 
@@ -18,6 +19,7 @@ const EXAMPLES: &str =
     "  bench generate --messages 1000 --log-files 30 --out D    make a small data set
   bench truth D 20150101.log:0                             what must become of a message?
   bench inspect D/2015/20150101.log                        what would the platform read?
+  bench ingest D --lake lake                               make the platform's tables of it
   bench doctor                                             what can this machine do?";
 
 /// The command line of `bench`, ready to parse or to describe.

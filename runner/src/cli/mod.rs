@@ -54,6 +54,10 @@ pub enum Command {
     Generate(Box<GenerateArguments>),
     /// Print what must become of one message of a data set
     Truth(TruthArguments),
+    /// Ingest a folder of logs into the platform's tables on Delta, with the embedded engine
+    Ingest(IngestArguments),
+    /// Be an engine that a runner drives over standard input and output
+    Worker(WorkerArguments),
     /// Show what the platform reads in a log, beside what the HL7 standard says
     Inspect(InspectArguments),
     /// Say what this machine can do, and what each missing thing would enable
@@ -204,6 +208,83 @@ impl FromStr for MessageName {
             })
             .ok_or("write it as FILE:N, as in 2015/20150101.log:0, with N from 0")
     }
+}
+
+/// `bench ingest`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Logs are taken in path order. Ingesting the same logs again commits nothing. Logs that fail are
+listed and do not fail the ingest; a workflow that fails ends it with exit code 11, and what was
+committed stays.
+
+Examples:
+  bench ingest D1 --lake lake
+  bench ingest D1 --lake lake --set shuffle_partitions=16 --set optimize_write=true
+  bench ingest logs --lake lake --json | jq .ledger.failed_logs
+
+docs/embedded.md explains the settings."
+)]
+pub struct IngestArguments {
+    /// Folder of logs
+    #[arg(value_name = "LOGS")]
+    pub logs: PathBuf,
+    /// The lake: a folder, whose tables are made if they are missing
+    #[arg(long, value_name = "DIR")]
+    pub lake: String,
+    /// Logs that one workflow takes
+    #[arg(long, value_name = "N", default_value = "150")]
+    pub files_per_workflow: NonZeroUsize,
+    /// Set a write setting, as in shuffle_partitions=16; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Setting>,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Map exam codes to modalities by this CSV file instead of the one built in
+    #[arg(long, value_name = "FILE.csv")]
+    pub modalities: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A setting as text: `key=value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The key; the engine knows which there are.
+    pub key: String,
+    /// The value.
+    pub value: String,
+}
+
+impl FromStr for Setting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (key, value) = text
+            .split_once('=')
+            .ok_or("write it as KEY=VALUE, as in shuffle_partitions=16")?;
+        Ok(Self {
+            key: key.trim().to_owned(),
+            value: value.trim().to_owned(),
+        })
+    }
+}
+
+/// `bench worker`
+#[derive(Args, Debug)]
+#[command(after_help = "The protocol, JSON lines, is in docs/worker-protocol.md.")]
+pub struct WorkerArguments {
+    /// The engine
+    #[arg(value_enum, value_name = "ENGINE")]
+    pub kind: WorkerKind,
+}
+
+/// Engines that are part of bench.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum WorkerKind {
+    /// The engine written for this bench, on Delta.
+    Embedded,
 }
 
 /// `bench inspect`

@@ -3,9 +3,11 @@
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod generate;
+pub(crate) mod ingest;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod truth;
+pub(crate) mod worker;
 
 use crate::error::Error;
 use serde::Serialize;
