@@ -303,7 +303,10 @@ fn paragraph(region: &Region, sentences: &[String], length: usize, draw: &mut Dr
         let before = (lines.len(), lines.last().map_or(0, String::len));
         wrap(&mut lines, &sentence);
         tries += 1;
-        if lines.len() > length && tries <= 60 {
+        if lines.len() > length && tries <= 60 && tries % 8 == 0 {
+            // Nothing short enough came: begin again.
+            lines.clear();
+        } else if lines.len() > length && tries <= 60 {
             // Take the sentence back.
             lines.truncate(before.0);
             if let Some(last) = lines.last_mut() {
@@ -313,7 +316,9 @@ fn paragraph(region: &Region, sentences: &[String], length: usize, draw: &mut Dr
             // If no sentence fits what is left, the last one is cut at the paragraph's end.
             lines.truncate(length);
         }
-        if lines.len() == length && (tries > 6 || draw.below(2) == 0) {
+        // A last line is well filled, as those of the reference's texts are.
+        let is_full = lines.last().is_some_and(|line| line.len() >= 44);
+        if lines.len() == length && (is_full || tries > 60) {
             return Paragraph(lines.into_iter().map(|line| escape(&line)).collect());
         }
     }

@@ -44,8 +44,12 @@ impl<'a: 'b, 'b> Draft<'_, 'a, 'b> {
         draw: &mut Draw,
     ) -> &'b [(Section, &'b str)] {
         use Section::{Addendum, Findings, Impression, TechnicianNote};
-        let free = count.saturating_sub(fixed).max(1);
-        let impression = (free / 3).max(1);
+        // Up to five lines there is no room for findings: heading, impression and name are all.
+        let is_short = count <= 5;
+        let free = count
+            .saturating_sub(if is_short { 3 } else { fixed })
+            .max(1);
+        let impression = if is_short { free } else { (free / 3).max(1) };
         let findings = free - impression;
         let mut lines = BumpVec::with_capacity_in(count + 8, self.arena);
         if addendum || (fixed == 5 && model.status == Status::Corrected) {
@@ -60,7 +64,7 @@ impl<'a: 'b, 'b> Draft<'_, 'a, 'b> {
         if fixed == 6 {
             lines.push((Findings, ""));
         }
-        if count >= 5 {
+        if !is_short {
             lines.push((Findings, "FINDINGS:"));
             self.paragraphs(model, Part::Findings, Findings, findings, draw, &mut lines);
             lines.push((Findings, ""));

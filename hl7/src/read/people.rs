@@ -18,6 +18,8 @@ const PATIENT: [usize; PATIENT_NAME.len()] = [1, 2, 3, 4, 5, 6, 7];
 /// The highest component that a member is made of.
 const MAX_COMPONENT: usize = 14;
 
+/// A field shorter than this, in bytes, has but a few repetitions.
+const USUAL_FIELD: usize = 256;
 /// The shortest element that has a family name: `^` and one character.
 const SHORTEST_STAFF: usize = 2;
 
@@ -124,8 +126,13 @@ pub(crate) fn structs<'a, const WIDTH: usize>(
     keep: impl Fn(&[Option<&'a str>]) -> bool,
     arena: &'a Bump,
 ) -> StructList<'a> {
-    let repetitions = memchr_iter(b'~', field.as_bytes()).count() + 1;
-    let elements = repetitions.min(field.len() / (shortest + 1) + 1);
+    // Counting pays only where growing would leave much memory behind.
+    let elements = if field.len() < USUAL_FIELD {
+        1
+    } else {
+        let repetitions = memchr_iter(b'~', field.as_bytes()).count() + 1;
+        repetitions.min(field.len() / (shortest + 1) + 1)
+    };
     let mut cells = BumpVec::with_capacity_in(elements * WIDTH, arena);
     let mut end_element = |parts: &[Option<&'a str>; MAX_COMPONENT + 1]| {
         let members = components.map(|component| parts[component]);

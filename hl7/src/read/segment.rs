@@ -65,14 +65,21 @@ pub(crate) fn segment<'a>(line: &'a str, arena: &'a Bump) -> &'a str {
     }
 }
 
-/// The first fields of a segment; number 0 is its name.
+/// The first fields of a segment; number 0 is its name. Only where they end is kept, since many
+/// are never asked for.
 pub(crate) struct Fields<'a, const N: usize> {
-    fields: [Option<&'a str>; N],
+    segment: &'a str,
+    ends: [usize; N],
+    count: usize,
 }
 
 impl<'a, const N: usize> Fields<'a, N> {
     /// Fields of a segment that is not there: all absent.
-    pub(crate) const ABSENT: Self = Self { fields: [None; N] };
+    pub(crate) const ABSENT: Self = Self {
+        segment: "",
+        ends: [0; N],
+        count: 0,
+    };
 
     /// The first `N` fields of a segment, its name included.
     #[inline]
@@ -83,27 +90,33 @@ impl<'a, const N: usize> Fields<'a, N> {
     /// The first `N` fields of a segment, and what follows them, if anything does.
     #[inline]
     pub(crate) fn with_rest(segment: &'a str) -> (Self, Option<&'a str>) {
-        let mut fields = [None; N];
-        let (mut number, mut start) = (0, 0);
+        let mut ends = [0; N];
+        let mut count = 0;
         each_position(segment, [b'|'], |end| {
-            fields[number] = Some(&segment[start..end]);
-            (number, start) = (number + 1, end + 1);
-            number < N
+            ends[count] = end;
+            count += 1;
+            count < N
         });
-        let rest = &segment[start..];
-        match fields.get_mut(number) {
+        let rest = match ends.get_mut(count) {
             Some(last) => {
-                *last = Some(rest);
-                (Self { fields }, None)
+                *last = segment.len();
+                count += 1;
+                None
             }
-            None => (Self { fields }, Some(rest)),
-        }
+            None => ends.last().map(|end| &segment[end + 1..]),
+        };
+        let fields = Self {
+            segment,
+            ends,
+            count,
+        };
+        (fields, rest)
     }
 
     /// Takes a segment, unless an earlier one of its name was taken.
     #[inline]
     pub(crate) fn fill_if_absent(&mut self, segment: &'a str) {
-        if self.fields[0].is_none() {
+        if self.count == 0 {
             *self = Self::new(segment);
         }
     }
@@ -111,19 +124,25 @@ impl<'a, const N: usize> Fields<'a, N> {
     /// A whole field; `None` where the segment ends before it.
     #[inline]
     pub(crate) fn whole(&self, number: usize) -> Option<&'a str> {
-        self.fields[number]
+        if number >= self.count {
+            return None;
+        }
+        let start = number
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before] + 1);
+        Some(&self.segment[start..self.ends[number]])
     }
 
     /// Component 1 of a field.
     #[inline]
     pub(crate) fn first(&self, number: usize) -> Option<&'a str> {
-        self.fields[number].map(|field| up_to(field, b'^'))
+        self.whole(number).map(|field| up_to(field, b'^'))
     }
 
     /// A component of a field, counted from 1.
     #[inline]
     pub(crate) fn component(&self, number: usize, component: usize) -> Option<&'a str> {
-        nth_part(self.fields[number]?, b'^', component)
+        nth_part(self.whole(number)?, b'^', component)
     }
 }
 
