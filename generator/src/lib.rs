@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every arrow can be followed for one message alone: all draws are keyed by seed, stream and index
-//! ([`mod@draw`]). The truth comes from the model that wrote a message, never from reading it back;
+//! (module `draw`). The truth comes from the model that wrote a message, never from reading it back;
 //! this crate does not use the reader outside its tests, and knows no lake.
 
 mod calendar;
