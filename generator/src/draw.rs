@@ -96,15 +96,13 @@ pub(crate) fn scale(bits: u64, n: u64) -> u64 {
 pub(crate) struct Rate(u64);
 
 impl Rate {
-    pub(crate) const ONE_BITS: u32 = 32;
-
     /// A rate from a share; the caller has checked that it is from 0 to 1.
     pub(crate) fn new(share: f64) -> Self {
         Self((share * f64::from(u32::MAX)) as u64 + u64::from(share >= 1.0))
     }
 
     pub(crate) fn hit(self, bits: u64) -> bool {
-        (bits >> Self::ONE_BITS) < self.0
+        (bits >> 32) < self.0
     }
 
     pub(crate) fn is_zero(self) -> bool {

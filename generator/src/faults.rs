@@ -130,8 +130,6 @@ pub(crate) struct Torn {
     pub(crate) body: String,
     /// The lines that the platform collects; blank ones may be left out.
     pub(crate) collected: Vec<String>,
-    /// Whether the body has no end mark and what follows in the log would belong to it.
-    pub(crate) open: bool,
 }
 
 /// The second message of a log entry that swallows one: its header line and its lines.
@@ -304,7 +302,6 @@ fn whole(lines: Vec<String>) -> Torn {
         header: true,
         body,
         collected: lines,
-        open: false,
     }
 }
 
@@ -320,7 +317,6 @@ pub(crate) fn truncate(lines: Vec<String>, draw: &mut Draw) -> Torn {
     let keep = 4 + draw.index(chars.saturating_sub(4).max(1));
     torn.collected[last] = torn.collected[last].chars().take(keep).collect();
     torn.body = format!("<SB>\n{}", torn.collected.join(END));
-    torn.open = true;
     torn
 }
 

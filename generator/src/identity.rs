@@ -243,7 +243,7 @@ impl<'a> People<'a> {
         let joins = |edge: &Edge| {
             (edge.mpi.is_some() && own.mpi.is_some()) || (edge.epic.is_some() && own.epic.is_some())
         };
-        let mut edges = self.edges(patient).map(|(edge, _)| edge);
+        let mut edges = self.edges(patient);
         let first = edges.next()?;
         let label = if joins(&first) {
             first.slot
@@ -272,13 +272,13 @@ impl<'a> People<'a> {
     }
 
     /// The edge of each study of a patient, as its first message shows it.
-    pub(crate) fn edges(&self, patient: &Patient) -> impl Iterator<Item = (Edge, Version)> {
+    pub(crate) fn edges(&self, patient: &Patient) -> impl Iterator<Item = Edge> {
         let mut has_older = false;
         self.studies(patient).map(move |study| {
             let version = self.version(study);
             let identity = self.identity_with(study, version, patient, || has_older);
             has_older |= version != Version::V27;
-            (Edge::of(study, version, &identity), version)
+            Edge::of(study, version, &identity)
         })
     }
 }

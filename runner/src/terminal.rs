@@ -3,6 +3,7 @@
 //! Decided once, at the start, so that rendering is a pure function of its data and this.
 
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::{self, Write};
 use std::io::IsTerminal;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -45,6 +46,21 @@ impl Terminal {
             width: columns.clamp(WIDTH_LIMITS.0, WIDTH_LIMITS.1),
             watched: std::io::stderr().is_terminal(),
         }
+    }
+
+    /// A progress bar, drawn only where a person watches. The length is set once it is known.
+    ///
+    /// # Panics
+    /// If `template` is none of indicatif's: the caller's fault, and tested.
+    #[must_use]
+    pub fn bar(&self, template: &str) -> ProgressBar {
+        let target = if self.watched {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is tested");
+        ProgressBar::with_draw_target(Some(0), target).with_style(style)
     }
 
     /// Shows `text` in a tone, where colour is wanted.

@@ -245,7 +245,7 @@ impl<'p> Maker<'p> {
         let mut edges = Vec::with_capacity(64);
         let arena = Bump::new();
         for patient in self.people.neighbours(&patient) {
-            for (edge, _) in self.people.edges(&patient) {
+            for edge in self.people.edges(&patient) {
                 if !may_be_torn {
                     // All messages of a study show the same numbers; the first is the earliest.
                     edges.push(edge);

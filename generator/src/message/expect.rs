@@ -1,7 +1,6 @@
 //! The row of `reports` that a message must become, from what it means.
 
 use super::model::{Model, Report, Section};
-use super::render::UNKNOWN_PERSON;
 use crate::calendar::{DAY_SECONDS, Day, date_of};
 use crate::pools::Person;
 use crate::spec::Version;
@@ -210,7 +209,6 @@ fn people<'b>(model: &Model<'b>, arena: &'b Bump, row: &mut ReportRow<'b>) {
             arena.alloc([person.full_name.as_str()]),
         ),
         (Version::V23, _) => {
-            debug_assert!(UNKNOWN_PERSON.contains("UnkPERSON"));
             let mut unknown = [None; 11];
             unknown[1] = Some("UnkPERSON");
             unknown[2] = Some("UnkPERSON");

@@ -391,4 +391,4 @@ fn v23(model: &Model<'_>, out: &mut Vec<u8>) {
 }
 
 /// What the 2.3 feed writes where it knows no person.
-pub(crate) const UNKNOWN_PERSON: &str = "^UnkPERSON^UnkPERSON^^^^";
+const UNKNOWN_PERSON: &str = "^UnkPERSON^UnkPERSON^^^^";

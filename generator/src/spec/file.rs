@@ -247,7 +247,10 @@ impl Layers {
         merge(&mut self.merged, table, "");
         for (key, value) in table {
             match value {
-                Value::Table(section) => self.by_hand.extend(section.keys().cloned()),
+                Value::Table(section) => {
+                    let keys = section.keys().map(|inner| format!("{key}.{inner}"));
+                    self.by_hand.extend(keys);
+                }
                 _ => self.by_hand.push(key.clone()),
             }
         }
@@ -255,9 +258,9 @@ impl Layers {
 
     /// Where a key got its value: by hand, or in the topmost layer that has it.
     pub(crate) fn place(&self, key: &str) -> String {
-        let last = key.rsplit('.').next().unwrap_or(key);
-        if self.by_hand.iter().any(|given| given == last) {
-            return format!("--{}", last.replace('_', "-"));
+        if self.by_hand.iter().any(|given| given == key) {
+            let flag = key.rsplit('.').next().unwrap_or(key);
+            return format!("--{}", flag.replace('_', "-"));
         }
         self.layers
             .iter()

@@ -8,7 +8,7 @@ use crate::terminal::{Terminal, Tone, counted, hang, thousands};
 use bench_generator::{
     DatasetInfo, Options, Overrides, Progress, Spec, continue_to, generate, unfinished_spec,
 };
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -97,21 +97,12 @@ fn spec(arguments: &GenerateArguments) -> Result<Spec, Error> {
     Ok(Spec::load(&name, &overrides(arguments))?)
 }
 
-/// A progress bar over messages; drawn only where a person watches.
+/// A progress bar over messages.
 struct Bar(ProgressBar);
 
 impl Bar {
     fn new(terminal: &Terminal) -> Self {
-        let target = if terminal.watched {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let style = ProgressStyle::with_template(
-            "{bar:32} {human_pos} of {human_len} messages, {per_sec}, {eta} left",
-        )
-        .expect("the template is tested");
-        Self(ProgressBar::with_draw_target(Some(0), target).with_style(style))
+        Self(terminal.bar("{bar:32} {human_pos} of {human_len} messages, {per_sec}, {eta} left"))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::terminal::{Terminal, Tone, counted, hang, thousands};
 use bench_embedded::{FolderProgress, Ledger, Options, Progress, Settings, Stage, ingest_folder};
 use bench_hl7::ModalityMap;
 use bench_tables::Table;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ pub(crate) fn run(
     Ok(Exit::Ok)
 }
 
-/// Follows the ingest: a bar over workflows, drawn only where a person watches.
+/// Follows the ingest: a bar over workflows.
 struct Watch {
     bar: ProgressBar,
     /// The workflow in hand, or the last one; 0 before the first.
@@ -80,17 +80,8 @@ struct Watch {
 
 impl Watch {
     fn new(terminal: &Terminal) -> Self {
-        let target = if terminal.watched {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let style = ProgressStyle::with_template(
-            "{bar:32} workflow {human_pos} of {human_len}, {eta} left, {msg}",
-        )
-        .expect("the template is tested");
         Self {
-            bar: ProgressBar::with_draw_target(Some(0), target).with_style(style),
+            bar: terminal.bar("{bar:32} workflow {human_pos} of {human_len}, {eta} left, {msg}"),
             workflow: 0,
         }
     }

@@ -1,29 +1,6 @@
-//! The proleptic Gregorian calendar, as far as ages and statistics need it.
+//! Ages, and times as statistics write them.
 
-/// Year, month and day of a day counted from 1970-01-01.
-pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
-    // Counted from 0000-03-01, so that a leap day ends its year.
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
-}
-
-/// A day counted from 1970-01-01 as `YYYY-MM-DD`.
-pub(crate) fn date_text(days: i64) -> String {
-    let (year, month, day) = civil(days);
-    format!("{year:04}-{month:02}-{day:02}")
-}
+use bench_tables::time::{civil_date, date_text};
 
 const DAY_MICROS: i64 = 86_400_000_000;
 
@@ -51,8 +28,8 @@ pub(crate) fn complete_years(birth: i64, at_micros: i64) -> i64 {
         day += 1;
     }
     let months = |days: i64| {
-        let (year, month, day) = civil(days);
-        ((year * 12 + month - 1) * 32) + day
+        let (year, month, day) = civil_date(days);
+        ((year * 12 + i64::from(month) - 1) * 32) + i64::from(day)
     };
     (months(day) - months(birth)) / 32 / 12
 }

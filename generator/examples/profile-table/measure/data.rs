@@ -322,16 +322,12 @@ impl Text {
     }
 }
 
-/// Days since 1970 of a date as `YYYYMMDD`. Howard Hinnant's `days_from_civil`, for years from 0.
+/// Days since 1970 of a date as `YYYYMMDD`.
 pub(super) fn day_of(date: &str) -> i64 {
-    let number = |range: std::ops::Range<usize>| -> i64 {
+    let number = |range: std::ops::Range<usize>| -> u32 {
         date[range]
             .parse()
             .expect("a log's name begins with its date")
     };
-    let (year, month, day) = (number(0..4), number(4..6), number(6..8));
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year / 400, year % 400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+    bench_tables::time::day_of(number(0..4).into(), number(4..6), number(6..8))
 }

@@ -63,19 +63,7 @@ impl Table {
 
     /// A share of independent cases.
     pub(super) fn share(&mut self, name: impl Into<String>, asked: f64, hits: u64, of: u64) {
-        if of == 0 {
-            return self.nothing(name, percent(asked));
-        }
-        let (least, most) = chance::binomial(of, asked);
-        let allowed = between(least as f64 / of as f64, most as f64 / of as f64);
-        let within = (least..=most).contains(&hits);
-        self.push(
-            name,
-            percent(asked),
-            percent(hits as f64 / of as f64),
-            allowed,
-            within,
-        );
+        self.share_about(name, asked, hits, of, 0.0);
     }
 
     /// A share of cases that come in groups drawn together: hits and cases of each.

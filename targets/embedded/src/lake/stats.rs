@@ -4,10 +4,11 @@
 //! out in a merge. Text is cut to 32 characters, except in that column: its values share a long
 //! prefix (the staging root), and a cut range would rule nothing out.
 
-use crate::calendar::{date_text, time_text};
+use crate::calendar::time_text;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::{max, max_string, min, min_string};
 use arrow::datatypes::{DataType, Date32Type, Int32Type, SchemaRef, TimestampMicrosecondType};
+use bench_tables::time::date_text;
 use serde_json::{Map, Value, json};
 
 const INDEXED_COLUMNS: usize = 32;

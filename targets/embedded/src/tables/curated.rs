@@ -4,7 +4,7 @@ use super::Step;
 use super::curate::curate;
 use super::follow::{self, Changes};
 use crate::error::Result;
-use crate::lake::{Matched, Merge, Outcome, Table, retry};
+use crate::lake::{Matched, Merge, Table, retry};
 use crate::stage::Recorder;
 use bench_tables::Table as Name;
 
@@ -53,24 +53,11 @@ pub(crate) fn follow(
             follow::note(step.root, curated, reports, changes.up_to)?;
             return Ok(Some(done));
         }
-        let mut commit = step.writing.prepare(curated, &plan)?;
-        follow::mark(&mut commit, reports, changes.up_to);
-        follow::stamp(&mut commit, &plan.changed);
-        let after = curated.version();
-        clock.wrote(&commit.adds);
-        clock.rows = done.inserted + done.updated;
-        match curated.commit(&commit)? {
-            Outcome::Conflict => Ok(None),
-            Outcome::Committed(up_to) => {
-                clock.version = Some(up_to);
-                done.changes = Some(Changes {
-                    after,
-                    up_to,
-                    batches: plan.changed,
-                });
-                Ok(Some(done))
-            }
-        }
+        let committed = step.commit_merge(curated, plan, reports, changes.up_to, &mut clock)?;
+        Ok(committed.map(|changes| {
+            done.changes = Some(changes);
+            done
+        }))
     })?;
     step.recorder.end("curated", Some(Name::Curated), &clock);
     if done.changes.is_some() {

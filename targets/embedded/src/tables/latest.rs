@@ -3,7 +3,7 @@
 use super::Step;
 use super::follow::{self, Changes};
 use crate::error::{Error, Result};
-use crate::lake::{Matched, Merge, Outcome, Table, retry};
+use crate::lake::{Matched, Merge, Table, retry};
 use crate::stage::Recorder;
 use arrow::array::{Array, AsArray, RecordBatch, UInt64Array};
 use arrow::compute::take_record_batch;
@@ -60,24 +60,11 @@ pub(crate) fn follow(
             follow::note(step.root, latest, curated, changes.up_to)?;
             return Ok(Some(done));
         }
-        let mut commit = step.writing.prepare(latest, &plan)?;
-        follow::mark(&mut commit, curated, changes.up_to);
-        follow::stamp(&mut commit, &plan.changed);
-        let after = latest.version();
-        clock.wrote(&commit.adds);
-        clock.rows = done.inserted + done.updated;
-        match latest.commit(&commit)? {
-            Outcome::Conflict => Ok(None),
-            Outcome::Committed(up_to) => {
-                clock.version = Some(up_to);
-                done.changes = Some(Changes {
-                    after,
-                    up_to,
-                    batches: plan.changed,
-                });
-                Ok(Some(done))
-            }
-        }
+        let committed = step.commit_merge(latest, plan, curated, changes.up_to, &mut clock)?;
+        Ok(committed.map(|changes| {
+            done.changes = Some(changes);
+            done
+        }))
     })?;
     step.recorder.end("latest", Some(Name::Latest), &clock);
     if done.changes.is_some() {

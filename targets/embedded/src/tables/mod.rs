@@ -18,9 +18,10 @@ pub(crate) mod mapping;
 pub(crate) mod reports;
 
 use crate::error::Result;
-use crate::lake::{Root, Table, Writing, compact};
-use crate::stage::Recorder;
+use crate::lake::{Outcome, Plan, Root, Table, Writing, compact};
+use crate::stage::{Clock, Recorder};
 use bench_tables::Table as Name;
+use follow::Changes;
 
 /// What every step needs.
 pub(crate) struct Step<'a, 'p> {
@@ -30,6 +31,35 @@ pub(crate) struct Step<'a, 'p> {
 }
 
 impl Step<'_, '_> {
+    /// Commits a merge with the mark of how far its source has been seen; gives what changed, or
+    /// `None` where another writer was faster.
+    pub(crate) fn commit_merge(
+        &self,
+        table: &mut Table,
+        plan: Plan,
+        source: &Table,
+        seen: i64,
+        clock: &mut Clock,
+    ) -> Result<Option<Changes>> {
+        let mut commit = self.writing.prepare(table, &plan)?;
+        follow::mark(&mut commit, source, seen);
+        follow::stamp(&mut commit, &plan.changed);
+        let after = table.version();
+        clock.wrote(&commit.adds);
+        clock.rows = plan.counts.inserted + plan.counts.updated;
+        match table.commit(&commit)? {
+            Outcome::Conflict => Ok(None),
+            Outcome::Committed(up_to) => {
+                clock.version = Some(up_to);
+                Ok(Some(Changes {
+                    after,
+                    up_to,
+                    batches: plan.changed,
+                }))
+            }
+        }
+    }
+
     /// Compacts a table after a commit, where that is set.
     pub(crate) fn after_commit(&mut self, table: &mut Table) -> Result<()> {
         let mut clock = Recorder::begin();

@@ -3,10 +3,11 @@
 //! The engine under test runs in a process of its own: this test program started again with one of
 //! its tests, told by the environment what to do and where to die.
 
-use crate::common::{Message, contents, engine, patients, write_log};
+use crate::common::{Message, RowMap, contents, engine, patients, write_log};
 use bench_embedded::{LogBatch, Silent};
+use bench_tables::Table;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -116,14 +117,22 @@ fn start(dataset: &Path, lake: &Path, kill_at: Option<u64>) -> std::process::Chi
     command.spawn().expect("the program starts")
 }
 
+/// Rows and patients of a lake.
+type Contents = (Vec<(Table, Vec<RowMap>)>, Vec<Vec<String>>);
+
+/// A data set, and what a lake of it holds that nobody disturbed.
+fn dataset_and_lake(folder: &Path) -> (PathBuf, Contents) {
+    let dataset = folder.join("logs");
+    write_dataset(&dataset);
+    let whole = folder.join("whole");
+    ingest_all(&dataset, &whole);
+    (dataset, (contents(&whole), patients(&whole)))
+}
+
 #[test]
 fn a_process_killed_between_any_two_effects_is_completed_by_the_next_attempt() {
     let folder = crate::common::temporary();
-    let dataset = folder.path().join("logs");
-    write_dataset(&dataset);
-    let whole = folder.path().join("whole");
-    ingest_all(&dataset, &whole);
-    let expected = (contents(&whole), patients(&whole));
+    let (dataset, expected) = dataset_and_lake(folder.path());
 
     // Two at a time: most of a run is waiting for a process to start and to die.
     let kill_every_other = |first: u64| -> u64 {
@@ -155,11 +164,7 @@ fn a_process_killed_between_any_two_effects_is_completed_by_the_next_attempt() {
 #[test]
 fn a_process_killed_again_and_again_at_random_times_gets_there() {
     let folder = crate::common::temporary();
-    let dataset = folder.path().join("logs");
-    write_dataset(&dataset);
-    let whole = folder.path().join("whole");
-    ingest_all(&dataset, &whole);
-    let expected = (contents(&whole), patients(&whole));
+    let (dataset, expected) = dataset_and_lake(folder.path());
     let lake = folder.path().join("lake");
     // Times between nothing and more than a whole run, in no order.
     for round in 0..24_u64 {
