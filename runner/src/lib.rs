@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod error;
 pub mod exit;
 pub mod inspect;
+pub mod scenario;
 pub mod terminal;
 
 mod commands;

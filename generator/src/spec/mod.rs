@@ -127,7 +127,7 @@ pub struct Spec {
 }
 
 /// Values that are given by hand over a spec; `None` leaves the spec's.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Overrides {
     /// Seed of all draws.
     pub seed: Option<u64>,
