@@ -10,10 +10,13 @@ pub mod doctor;
 pub mod error;
 pub mod exit;
 pub mod inspect;
+pub mod probe;
 pub mod scenario;
 pub mod terminal;
+pub mod verify;
 
 mod commands;
+mod delta;
 mod interrupt;
 mod table;
 mod value;

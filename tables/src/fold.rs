@@ -33,12 +33,12 @@
 mod expected;
 mod latest;
 mod mapping;
-mod strings;
 mod versions;
 
 pub use expected::{DxRows, Expected, LatestRow, MappingRow, Totals, VersionRow};
 
 use crate::encode::{RowHash, portable_source};
+use crate::strings::Strings;
 use mapping::Ids;
 use std::collections::HashSet;
 
@@ -246,8 +246,8 @@ struct Curated {
 /// The tables after the workflows given so far.
 pub struct Fold {
     settings: Settings,
-    sources: strings::Strings,
-    accessions: strings::Strings,
+    sources: Strings,
+    accessions: Strings,
     reports: versions::Versions,
     curated: versions::Versions,
     latest: latest::Latest,
@@ -265,8 +265,8 @@ impl Fold {
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
-            sources: strings::Strings::default(),
-            accessions: strings::Strings::default(),
+            sources: Strings::default(),
+            accessions: Strings::default(),
             reports: versions::Versions::default(),
             curated: versions::Versions::default(),
             latest: latest::Latest::default(),

@@ -13,6 +13,7 @@ pub mod encode;
 pub mod fold;
 pub mod row;
 pub mod schema;
+pub mod strings;
 pub mod time;
 
 pub use encode::{RowEncoder, RowHash};

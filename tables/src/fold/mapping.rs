@@ -7,8 +7,8 @@
 //! several ids survives a join, the partition is the same. For the history this leaves a range,
 //! see [`Range`].
 
-use super::strings::Strings;
 use super::{MappingCounts, Range};
+use crate::strings::Strings;
 use std::collections::{HashMap, HashSet};
 
 /// Kind of a vertex: the first byte of its text, so that an MPI and an MRN of the same digits differ.

@@ -1,6 +1,6 @@
 //! Texts that occur again and again, each kept once under a small number.
 //!
-//! The fold holds millions of file names, accessions and patient ids for the length of a run. One
+//! The fold and verification hold millions of file names, accessions and patient ids for the length of a run. One
 //! text buffer with an open-addressed index costs the text plus 19 to 30 bytes an entry, where a
 //! map of owned strings costs about 80. Nothing is ever removed.
 
@@ -27,7 +27,7 @@ impl Slot {
 
 /// An interner: texts get the numbers 0, 1, 2 … in the order in which they are first seen.
 #[derive(Default)]
-pub(super) struct Strings {
+pub struct Strings {
     text: String,
     /// Where each text ends in `text`; it begins where the one before ends.
     ends: Vec<usize>,
@@ -36,17 +36,32 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    pub(super) fn len(&self) -> usize {
+    /// Number of texts.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(super) fn get(&self, number: u32) -> &str {
+    /// Whether there is no text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The text of a number.
+    ///
+    /// # Panics
+    /// If no text has the number.
+    #[must_use]
+    pub fn get(&self, number: u32) -> &str {
         let number = number as usize;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[number]]
     }
 
-    pub(super) fn find(&self, text: &str) -> Option<u32> {
+    /// The number of a text; `None` for one that was never seen.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
         }
@@ -54,9 +69,11 @@ impl Strings {
         (!slot.is_free()).then_some(slot.number)
     }
 
+    /// The number of a text, which it gets if it has none.
+    ///
     /// # Panics
     /// On more than four billion texts.
-    pub(super) fn intern(&mut self, text: &str) -> u32 {
+    pub fn intern(&mut self, text: &str) -> u32 {
         if (self.len() + 1) * 4 > self.slots.len() * 3 {
             self.grow();
         }
