@@ -264,7 +264,8 @@ fn mapping_tables(
         reached.mapping = reached::best(plan, reached.curated, |limit| misses(limit, limit));
         // A workflow that was interrupted within the mapping leaves some of its rows.
         let mut most = reached.mapping;
-        if reached.mapping < reached.curated || misses(most, most) > 0 {
+        let may_be_cut = reached.curated > plan.certain();
+        if may_be_cut && misses(most, most) > 0 {
             let partial = reached::best(plan, reached.curated.saturating_sub(1), |limit| {
                 misses(limit, limit + 1)
             });
