@@ -174,13 +174,18 @@ fn target(get: Get<'_>) -> Option<Target> {
             _ => None,
         })
         .collect();
+    let kind = match get.text("target.kind")? {
+        "null" => TargetKind::Null,
+        "command" => TargetKind::Command,
+        _ => TargetKind::Embedded,
+    };
     Some(Target {
-        kind: match get.text("target.kind")? {
-            "null" => TargetKind::Null,
-            "command" => TargetKind::Command,
-            _ => TargetKind::Embedded,
+        kind,
+        // A base's program is not that of a variant with another kind of target.
+        command: match kind {
+            TargetKind::Command => get.words("target.command")?.to_vec(),
+            _ => Vec::new(),
         },
-        command: get.words("target.command")?.to_vec(),
         lake: get.text("target.lake").map(str::to_owned),
         storage,
         start_timeout: get.duration("target.start_timeout")?,

@@ -13,10 +13,20 @@ use bench_generator::{Error as GeneratorError, Spec};
 use std::collections::BTreeSet;
 
 /// Checks everything, and gives the variants with their faults.
-pub(super) fn check(raw: &Raw, values: &Values, errors: &mut Errors) -> Vec<Variant> {
+pub(super) fn check(raw: &Raw, values: &mut Values, errors: &mut Errors) -> Vec<Variant> {
     required(values, errors);
     let logs = logs(values, errors);
     let mut variants = Vec::new();
+    let mut done_to: Vec<(Fault, Vec<String>)> = Vec::new();
+    // Every fault once, in the order of the file.
+    let entries: Vec<&RawFault> = raw
+        .faults
+        .iter()
+        .filter(|entry| entry.is_whole && shape(entry, errors))
+        .collect();
+    for entry in &entries {
+        done_to.extend(build::fault(&entry.layer).map(|fault| (fault, Vec::new())));
+    }
     for (name, layer) in &values.variants {
         let Some(mut variant) = build::variant(name, layer) else {
             continue;
@@ -29,10 +39,19 @@ pub(super) fn check(raw: &Raw, values: &Values, errors: &mut Errors) -> Vec<Vari
         check.sequence(errors);
         check.target(errors);
         check.settings(errors);
-        variant.faults = check.faults(raw, errors);
+        let mut faults: Vec<Fault> = Vec::new();
+        for (entry, (fault, of)) in entries.iter().zip(&mut done_to) {
+            if check.is_done_to(entry) {
+                check.fault(entry, fault, &faults, errors);
+                of.push(name.clone());
+                faults.push(fault.clone());
+            }
+        }
+        variant.faults = faults;
         variants.push(variant);
     }
     names_of_faults(raw, values, errors);
+    values.faults = done_to;
     variants
 }
 
@@ -165,12 +184,7 @@ impl Check<'_> {
             }
             return;
         }
-        for key in [
-            "sequence.launch_interval",
-            "sequence.queue",
-            "sequence.workers",
-            "sequence.slots",
-        ] {
+        for key in keys::CONCURRENT {
             let is_more_than_one = get.count(key).is_none_or(|count| count > 1);
             let is_meant = rank(key) >= rank("sequence.mode").max(1);
             if self.given(key).is_some() && is_more_than_one && is_meant {
@@ -197,7 +211,9 @@ impl Check<'_> {
             self.at("target.kind", what, errors);
         }
         if !is_command
-            && !target.command.is_empty()
+            && Get(self.layer)
+                .words("target.command")
+                .is_some_and(|words| !words.is_empty())
             && rank("target.command") >= rank("target.kind")
         {
             let what = "is for a target of kind \"command\" only";
@@ -213,7 +229,8 @@ impl Check<'_> {
 
     /// Only another engine may have settings that are not known here.
     fn settings(&self, errors: &mut Errors) {
-        if self.variant.target.kind == TargetKind::Command || !errors.could_read(&["target.kind"]) {
+        if self.variant.target.kind != TargetKind::Embedded || !errors.could_read(&["target.kind"])
+        {
             return;
         }
         for key in self.variant.settings.keys() {
@@ -225,39 +242,25 @@ impl Check<'_> {
         }
     }
 
-    /// The faults that are done to this variant.
-    fn faults(&self, raw: &Raw, errors: &mut Errors) -> Vec<Fault> {
-        let mut faults: Vec<Fault> = Vec::new();
-        for entry in raw.faults.iter().filter(|entry| entry.is_whole) {
-            let names = Get(&entry.layer).words("variants").map(<[_]>::to_vec);
-            if names.is_some_and(|names| !names.contains(&self.variant.name)) {
-                continue;
-            }
-            if !shape(entry, errors) {
-                continue;
-            }
-            let Some(fault) = build::fault(&entry.layer) else {
-                continue;
-            };
-            self.fault(entry, &fault, errors);
-            let is_same = |other: &&Fault| {
-                let same_kind =
-                    std::mem::discriminant(&other.kind) == std::mem::discriminant(&fault.kind);
-                (other.workflow, other.attempt) == (fault.workflow, fault.attempt) && same_kind
-            };
-            if faults.iter().any(|other| is_same(&other)) {
-                let what = format!(
-                    "the same is done twice to attempt {} of workflow {}",
-                    fault.attempt, fault.workflow
-                );
-                errors.plain(Some(entry.at.clone()), what);
-            }
-            faults.push(fault);
-        }
-        faults
+    fn is_done_to(&self, entry: &RawFault) -> bool {
+        Get(&entry.layer)
+            .words("variants")
+            .is_none_or(|names| names.contains(&self.variant.name))
     }
 
-    fn fault(&self, entry: &RawFault, fault: &Fault, errors: &mut Errors) {
+    fn fault(&self, entry: &RawFault, fault: &Fault, before: &[Fault], errors: &mut Errors) {
+        let is_same = |other: &Fault| {
+            let kind = std::mem::discriminant(&fault.kind);
+            (other.workflow, other.attempt) == (fault.workflow, fault.attempt)
+                && std::mem::discriminant(&other.kind) == kind
+        };
+        if before.iter().any(is_same) {
+            let what = format!(
+                "the same is done twice to attempt {} of workflow {}",
+                fault.attempt, fault.workflow
+            );
+            errors.plain(Some(entry.at.clone()), what);
+        }
         let mut wrong = |key: &str, what: String| {
             let at = entry.layer.get(key).and_then(|given| given.origin.place());
             errors.at(at.unwrap_or(&entry.at), &format!("faults.{key}"), what);

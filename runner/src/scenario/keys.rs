@@ -74,7 +74,7 @@ pub(super) const SECTIONS: &[(&str, &str)] = &[
     ("resources", "What a worker may use."),
     (
         "settings",
-        "Write settings. The engine has its own defaults, which are named here. A target of kind `command` takes further settings, which are passed on as they are.",
+        "Write settings. The engine has its own defaults, which are named here. A target of kind `command` takes further settings, which are passed on as they are; so does `null`, which uses none.",
     ),
     ("measure", "How often, and what is looked at meanwhile."),
     ("verify", "How rows are checked."),
@@ -160,20 +160,20 @@ const FIXED: &[Key] = &[
     key(Variant, "sequence.files_per_workflow", count(1, 10_000_000), "150", "logs in a workflow, in path order"),
     key(Variant, "sequence.passes", count(1, 1000), "1", "how many times the logs are ingested from the first to the last, as further workflows of the same sequence"),
     key(Variant, "sequence.stop_after", count(1, u32::MAX as u64), "", "the sequence is cancelled once this workflow closed: a person's cancel, declared"),
+    key(Variant, "sequence.deadline", SOME_TIME, "", "a workflow that is not closed so long after its launch is failed"),
+    key(Variant, "sequence.attempt_timeout", SOME_TIME, "", "an attempt that takes longer is killed"),
+    key(Variant, "sequence.seed", count(WHOLE.0, WHOLE.1), "1", "seed of the order of a shuffled queue"),
     key(Variant, "sequence.retry.max_attempts", count(1, 1000), "5", "attempts in all"),
     key(Variant, "sequence.retry.initial", ANY_TIME, "\"30s\"", "wait before the second attempt"),
     key(Variant, "sequence.retry.factor", Kind::Number { least: 1.0, most: 1000.0 }, "2.0", "each further wait is so many times the one before"),
     key(Variant, "sequence.retry.max", ANY_TIME, "\"5min\"", "no wait is longer"),
-    key(Variant, "sequence.deadline", SOME_TIME, "", "a workflow that is not closed so long after its launch is failed"),
-    key(Variant, "sequence.attempt_timeout", SOME_TIME, "", "an attempt that takes longer is killed"),
-    key(Variant, "sequence.seed", count(WHOLE.0, WHOLE.1), "1", "seed of the order of a shuffled queue"),
 
     key(Variant, "target.kind", Kind::Choice(TARGET), "\"embedded\"", "`embedded`: the engine that is part of bench. `null`: only answers, and so measures the harness. `command`: any program that speaks the worker protocol"),
     key(Variant, "target.command", Kind::Words, "[]", "program and arguments; required for `command`, and only there"),
     key(Variant, "target.lake", Kind::Text, "", "where lakes are made, each in a folder `VARIANT-REPEAT`: a folder, or an address such as `s3://bucket/prefix`; without it, inside the run directory"),
-    key(Variant, "target.storage.*", Kind::Text, "", "an option of the lake's store, such as `aws_region`; only with `lake`"),
     key(Variant, "target.start_timeout", SOME_TIME, "\"60s\"", "a worker that is not ready by then is killed"),
     key(Variant, "target.heartbeat_timeout", SOME_TIME, "\"30s\"", "a worker that is silent for longer while a workflow is in hand is killed; the embedded engine speaks every 5 s"),
+    key(Variant, "target.storage.*", Kind::Text, "", "an option of the lake's store, such as `aws_region`; only with `lake`"),
 
     key(Variant, "resources.memory", MEMORY, "", "memory of a worker; without it, no limit. More than the machine has is recorded as not binding"),
     key(Variant, "resources.cpus", count(1, 65_536), "", "processors of a worker; without it, all"),
@@ -217,6 +217,14 @@ pub(super) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     }
     keys
 });
+
+/// Keys that mean nothing where workflows are sequential.
+pub(super) const CONCURRENT: [&str; 4] = [
+    "sequence.launch_interval",
+    "sequence.queue",
+    "sequence.workers",
+    "sequence.slots",
+];
 
 /// What a dotted key is.
 pub(super) enum Found {

@@ -251,7 +251,11 @@ impl Kind {
                     .filter(|word| word.is_built)
                     .map(|word| format!("\"{}\"", word.name))
                     .collect();
-                built.join(" or ")
+                match built.split_last() {
+                    Some((last, [])) => last.clone(),
+                    Some((last, before)) => format!("{} or {last}", before.join(", ")),
+                    None => "nothing yet".to_owned(),
+                }
             }
             Self::Duration { least } if least.is_zero() => units::DURATION.to_owned(),
             Self::Duration { least } => format!(

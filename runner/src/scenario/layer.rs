@@ -30,6 +30,18 @@ impl Origin {
         }
     }
 
+    /// One word for it: `default`, `file`, `variant`, `matrix` or `set`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Base(_) => "file",
+            Self::Variant(..) => "variant",
+            Self::Matrix(_) => "matrix",
+            Self::Set(_) => "set",
+        }
+    }
+
     /// Its layer, from the lowest.
     pub(super) fn rank(&self) -> u8 {
         match self {

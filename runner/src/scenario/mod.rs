@@ -20,13 +20,15 @@ mod error;
     reason = "the schema and the reference page are made from it next"
 )]
 mod keys;
-#[allow(dead_code, reason = "the schema is made from it next")]
 mod kind;
 mod layer;
 mod model;
 mod read;
+mod reference;
 mod resolve;
+mod schema;
 mod shipped;
+mod show;
 mod source;
 mod units;
 
@@ -37,7 +39,9 @@ pub use model::{
     DatasetSource, Enforcement, Expect, Fault, FaultKind, Measure, Mode, Queue, Resources, Retry,
     Scenario, Sequence, Target, TargetKind, Variant, Verify, When,
 };
+pub use reference::reference;
 pub use resolve::Values;
+pub use schema::schema;
 pub use shipped::SHIPPED;
 pub use source::Place;
 pub use units::{duration_text, size_text};
@@ -89,8 +93,8 @@ pub fn parse(
         }
     };
     let mut raw = read::read(&root, sets, &mut errors);
-    let origins = resolve::resolve(&mut raw, folder, &mut errors);
-    let variants = check::check(&raw, &origins, &mut errors);
+    let mut origins = resolve::resolve(&mut raw, folder, &mut errors);
+    let variants = check::check(&raw, &mut origins, &mut errors);
     let loaded = build::scenario(&origins, variants).map(|scenario| Loaded {
         scenario,
         text: text.to_owned(),

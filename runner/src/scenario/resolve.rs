@@ -5,6 +5,7 @@ use super::error::Errors;
 use super::keys::{self, KEYS, Scope};
 use super::kind::{NAME, Value, is_name};
 use super::layer::{Given, Layer, Origin, lay};
+use super::model::Fault;
 use super::read::{Axis, Raw, RawVariant};
 use super::source::{Place, parse_flag};
 use std::path::{Path, PathBuf};
@@ -17,10 +18,14 @@ const ONLY: &str = "default";
 /// Every value in its place, with where it came from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {
-    /// What is the same for all variants.
+    /// What cannot differ between variants.
     pub scenario: Layer,
-    /// What may differ, a variant each, in the order of the file.
+    /// What holds for a variant that says nothing else.
+    pub base: Layer,
+    /// What holds for each variant, in the order of the file.
     pub variants: Vec<(String, Layer)>,
+    /// What is done on purpose, and the variants that it is done to, in the order of the file.
+    pub faults: Vec<(Fault, Vec<String>)>,
 }
 
 /// Lays the layers over each other.
@@ -63,7 +68,14 @@ pub(super) fn resolve(raw: &mut Raw, folder: &Path, errors: &mut Errors) -> Valu
             errors.plain(Some(set.at.clone()), what);
         }
     }
-    Values { scenario, variants }
+    lay(&mut base, &sets);
+    base.retain(|_, given| given.value != Value::Lifted);
+    Values {
+        scenario,
+        base,
+        variants,
+        faults: Vec::new(),
+    }
 }
 
 /// What to say of a variant that does not exist.
