@@ -162,7 +162,9 @@ fn files(settings: &Settings, messages: f64) -> f64 {
     if settings.optimize_write || settings.adaptive {
         return FEW_FILES;
     }
-    let parts = f64::from(settings.shuffle_partitions).min(messages);
+    // Parts that get a row, where rows fall into them by chance.
+    let parts = f64::from(settings.shuffle_partitions);
+    let parts = parts * (1.0 - (-messages / parts).exp());
     parts * FILES_PER_PARTITION + FEW_FILES
 }
 

@@ -142,9 +142,18 @@ fn faults(plan: &Plan, terminal: &Terminal, text: &mut String) {
         terminal.paint(Tone::Heading, "Done on purpose")
     );
     for (faults, variants) in told {
-        let _ = writeln!(text, "  to {}", variants.join(", "));
+        let mut indent = "  ";
+        // Where there is one variant, nobody needs to be told which.
+        if plan
+            .arms
+            .iter()
+            .any(|arm| arm.variant != plan.arms[0].variant)
+        {
+            let _ = writeln!(text, "  to {}", variants.join(", "));
+            indent = "    ";
+        }
         for fault in faults {
-            let _ = writeln!(text, "    {fault}");
+            let _ = writeln!(text, "{indent}{fault}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn resolve(raw: &mut Raw, folder: &Path, errors: &mut Errors) -> Valu
     let (sets, scenario_sets): (Layer, Layer) = std::mem::take(&mut raw.sets)
         .into_iter()
         .partition(|(key, _)| is_of(key, Scope::Variant));
-    dataset(&mut scenario, scenario_sets, errors);
+    dataset(&mut scenario, &scenario_sets, errors);
     // A key that is set by hand has one value: it is no axis any more.
     raw.axes.retain(|axis| !sets.contains_key(&axis.key));
     let names: Vec<String> = raw.variants.iter().map(|one| one.name.clone()).collect();
@@ -121,13 +121,13 @@ const RATE: [&str; 2] = ["dataset.per_day", "dataset.days"];
 
 /// Lays what was set by hand over the file's data set: a folder drops what the generator would make,
 /// a total drops a rate and the other way round, and messages alone keep the size of a log.
-fn dataset(scenario: &mut Layer, sets: Layer, errors: &mut Errors) {
+fn dataset(scenario: &mut Layer, sets: &Layer, errors: &mut Errors) {
     one_source(scenario, errors);
-    one_source(&sets, errors);
+    one_source(sets, errors);
     if sets.contains_key("dataset.path") {
         scenario.retain(|key, _| !GENERATED.contains(&key.as_str()));
     } else if scenario.contains_key("dataset.path") {
-        for (key, given) in &sets {
+        for (key, given) in sets {
             if let (true, Some(at)) = (GENERATED.contains(&key.as_str()), given.origin.place()) {
                 let what = "is for the generator, and the scenario has dataset.path: set that to \
                             another folder, or use another scenario";
@@ -152,7 +152,7 @@ fn dataset(scenario: &mut Layer, sets: Layer, errors: &mut Errors) {
             scenario.retain(|key, _| !dropped.contains(&key.as_str()));
         }
     }
-    lay(scenario, &sets);
+    lay(scenario, sets);
     if scenario.contains_key("dataset.path") {
         scenario.remove("dataset.profile");
     }
