@@ -50,6 +50,13 @@ fuzz seconds="60":
 profiles messages="100000" *names="varied lifelike webs dirty production":
     cargo run --release -q -p bench-generator --example profile-table -- --messages {{ messages }} {{ names }}
 
+# The schema of scenario files, and the shipped ones against it, by an independent validator.
+check-schema:
+    python3 -m venv target/schema-venv
+    target/schema-venv/bin/pip install --quiet jsonschema==4.26.0
+    cargo build --release --bin bench
+    target/schema-venv/bin/python runner/tests/scenarios/check_schema.py "${CARGO_TARGET_DIR:-target}/release/bench" scenarios
+
 # Take the bytes that the generator makes now as the golden ones. Raise GENERATOR_VERSION first.
 golden:
     INSTA_UPDATE=always cargo test --release -p bench-generator golden

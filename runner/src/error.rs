@@ -33,6 +33,9 @@ pub enum Error {
         /// Why.
         source: bench_embedded::Error,
     },
+    /// A scenario cannot be carried out as it is written.
+    #[error(transparent)]
+    Scenario(#[from] crate::scenario::ScenarioErrors),
     /// A modality map cannot be used.
     #[error(transparent)]
     Hl7(#[from] bench_hl7::Error),
@@ -66,6 +69,7 @@ impl Error {
             Self::Workflow { .. } => Exit::WorkflowFailed,
             Self::Engine(error) => engine_exit(error),
             Self::Read { .. }
+            | Self::Scenario(_)
             | Self::Hl7(_)
             | Self::NoSuchMessage { .. }
             | Self::UnknownCommand { .. } => Exit::Usage,

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod error;
 pub mod exit;
 pub mod inspect;
+pub mod plan;
 pub mod probe;
 pub mod scenario;
 pub mod terminal;
@@ -68,6 +69,9 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 
 fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Result<Exit, Error> {
     match command {
+        Command::List(arguments) => commands::list::run(arguments, terminal, out),
+        Command::Show(arguments) => commands::show::run(arguments, terminal, out),
+        Command::Schema => commands::schema::run(out),
         Command::Generate(arguments) => commands::generate::run(arguments, terminal, out),
         Command::Truth(arguments) => commands::truth::run(arguments, terminal, out),
         Command::Ingest(arguments) => commands::ingest::run(arguments, terminal, out),

@@ -35,6 +35,8 @@ fn help_lists_the_commands_in_groups() {
 #[test]
 fn every_command_has_a_help_of_its_own_with_examples() {
     for command in [
+        "list",
+        "show",
         "generate",
         "truth",
         "inspect",

@@ -195,6 +195,27 @@ impl Spec {
         Self::check(file, &|key| format!("dataset.json, `spec.{key}`"))
     }
 
+    /// Messages and logs of a spec that asks for a total; `None` where it asks for a rate.
+    #[must_use]
+    pub fn total(&self) -> Option<(u64, u64)> {
+        match self.volume.amount {
+            Amount::Total { messages, logs } => Some((messages, logs)),
+            Amount::Rate { .. } => None,
+        }
+    }
+
+    /// How many messages each log will hold, in path order. Nothing is made, but every message is
+    /// counted: some nanoseconds each.
+    #[must_use]
+    pub fn messages_per_log(&self) -> Vec<u64> {
+        let timeline = crate::timeline::Timeline::new(self);
+        timeline
+            .logs
+            .iter()
+            .map(|log| u64::from(log.count))
+            .collect()
+    }
+
     /// The spec with every key.
     #[must_use]
     pub fn file(&self) -> &SpecFile {

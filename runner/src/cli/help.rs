@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 /// Commands by what they are about.
 const GROUPS: &[(&str, &[&str])] = &[
+    ("Scenarios", &["list", "show", "schema"]),
     ("Data sets", &["generate", "truth"]),
     ("Logs", &["inspect"]),
     ("Ingest", &["ingest", "worker"]),

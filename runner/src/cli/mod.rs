@@ -50,6 +50,12 @@ impl Cli {
 /// The commands of `bench`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// List the scenarios that come with bench
+    List(ListArguments),
+    /// Show a scenario, every value with where it came from
+    Show(ShowArguments),
+    /// Print the JSON Schema of scenario files, for editors
+    Schema,
     /// Make a data set of HL7 logs with its truth, the same bytes anywhere
     Generate(Box<GenerateArguments>),
     /// Print what must become of one message of a data set
@@ -66,6 +72,44 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Print the manual page of bench or of one command
     Man(ManArguments),
+}
+
+/// `bench list`
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  bench list
+  bench list --json | jq -r '.scenarios[].name'")]
+pub struct ListArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `bench show`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "A value comes from --set, the matrix, the variant, the file or the default, in this order.
+docs/scenarios.md explains every key.
+
+Examples:
+  bench show quickstart
+  bench show scenarios/dev04-sequential.toml --set settings.shuffle_partitions=32
+  bench show dev05-concurrent --set variants.default.resources.memory=4GiB
+  bench show quickstart --toml > mine.toml"
+)]
+pub struct ShowArguments {
+    /// A scenario file, or the name of a shipped scenario (`bench list`)
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// Override a key of the scenario, as in settings.shuffle_partitions=32; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Setting>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print a scenario file that loads as the same
+    #[arg(long, conflicts_with = "json")]
+    pub toml: bool,
 }
 
 /// `bench generate`

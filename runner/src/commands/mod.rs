@@ -5,7 +5,10 @@ pub(crate) mod doctor;
 pub(crate) mod generate;
 pub(crate) mod ingest;
 pub(crate) mod inspect;
+pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod schema;
+pub(crate) mod show;
 pub(crate) mod truth;
 pub(crate) mod worker;
 

@@ -36,6 +36,6 @@ pub use error::{Error, Result};
 pub use folder::{FolderProgress, ingest_folder};
 pub use ingest::{Engine, Options};
 pub use ledger::{FailedLog, Ledger, LostMessage, TableCounts, TableState};
-pub use settings::{Effective, KEYS, Settings, Vacuum};
-pub use stage::{Progress, Silent, Stage};
+pub use settings::{COUNTS, Effective, KEYS, SettingKey, SettingKind, Settings, Vacuum};
+pub use stage::{Progress, STAGES, Silent, Stage};
 pub use tables::reports::ReportCounts;

@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// When files that no table needs any more are deleted.
@@ -65,20 +66,95 @@ impl Default for Settings {
     }
 }
 
-/// Every key, in the order of the documentation.
-pub const KEYS: &[&str] = &[
-    "shuffle_partitions",
-    "adaptive",
-    "optimize_write",
-    "auto_compact",
-    "auto_compact_min_files",
-    "repartition_before_write",
-    "optimize_latest_after_merge",
-    "vacuum",
-    "vacuum_retention",
-    "create_mapping",
-    "checkpoint_interval",
+/// What a setting's value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// A whole number, within [`COUNTS`].
+    Count,
+    /// True or false.
+    Boolean,
+    /// `"never"`, `"end"` or a number of workflows.
+    Vacuum,
+    /// A text with a whole number and its unit: s, min, h or d.
+    Duration,
+}
+
+/// A setting, described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettingKey {
+    /// Its name.
+    pub name: &'static str,
+    /// What its value is.
+    pub kind: SettingKind,
+    /// What it does, in a line.
+    pub what: &'static str,
+}
+
+const fn key(name: &'static str, kind: SettingKind, what: &'static str) -> SettingKey {
+    SettingKey { name, kind, what }
+}
+
+/// Every setting, in the order of the documentation.
+pub const KEYS: &[SettingKey] = &[
+    key(
+        "shuffle_partitions",
+        SettingKind::Count,
+        "parts that the output of a merge or append is hashed into; each that is not empty is a file",
+    ),
+    key(
+        "adaptive",
+        SettingKind::Boolean,
+        "merge small parts before they are written",
+    ),
+    key(
+        "optimize_write",
+        SettingKind::Boolean,
+        "repack parts to files of about 128 MiB before the commit",
+    ),
+    key(
+        "auto_compact",
+        SettingKind::Boolean,
+        "compact small files after a commit",
+    ),
+    key(
+        "auto_compact_min_files",
+        SettingKind::Count,
+        "small files in one table partition that start a compaction",
+    ),
+    key(
+        "repartition_before_write",
+        SettingKind::Boolean,
+        "hash a merge's output by the table's partition columns",
+    ),
+    key(
+        "optimize_latest_after_merge",
+        SettingKind::Boolean,
+        "compact reports_latest after every merge",
+    ),
+    key(
+        "vacuum",
+        SettingKind::Vacuum,
+        "when dead files are deleted: never, at the end, or after every so many workflows",
+    ),
+    key(
+        "vacuum_retention",
+        SettingKind::Duration,
+        "how long a dead file is kept before vacuum may delete it",
+    ),
+    key(
+        "create_mapping",
+        SettingKind::Boolean,
+        "derive the mapping tables at all",
+    ),
+    key(
+        "checkpoint_interval",
+        SettingKind::Count,
+        "commits per checkpoint",
+    ),
 ];
+
+/// The least and the greatest value of a count.
+pub const COUNTS: RangeInclusive<u32> = 1..=100_000;
 
 const COUNT: &str = "a whole number from 1 to 100000";
 const BOOL: &str = "true or false";
@@ -168,7 +244,7 @@ pub struct Effective(pub BTreeMap<&'static str, String>);
 
 fn count(key: &'static str, value: &str) -> Result<u32> {
     match value.parse() {
-        Ok(count @ 1..=100_000) => Ok(count),
+        Ok(count) if COUNTS.contains(&count) => Ok(count),
         _ => Err(Error::InvalidSetting {
             key,
             value: value.to_owned(),
@@ -217,7 +293,8 @@ fn duration(key: &'static str, value: &str) -> Result<Duration> {
 }
 
 fn unknown(key: &str) -> Error {
-    let nearest = KEYS
+    let names: Vec<&str> = KEYS.iter().map(|known| known.name).collect();
+    let nearest = names
         .iter()
         .min_by_key(|known| distance(key, known))
         .copied();
@@ -228,7 +305,7 @@ fn unknown(key: &str) -> Error {
     Error::UnknownSetting {
         key: key.to_owned(),
         hint,
-        known: KEYS.join(", "),
+        known: names.join(", "),
     }
 }
 
@@ -276,7 +353,7 @@ mod tests {
             settings
         );
         let mut keys: Vec<&str> = effective.0.into_keys().collect();
-        let mut known = KEYS.to_vec();
+        let mut known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
         keys.sort_unstable();
         known.sort_unstable();
         assert_eq!(keys, known);

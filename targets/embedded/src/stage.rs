@@ -5,6 +5,25 @@ use deltalake::kernel::Add;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
+/// The names of the stages that a workflow may tell of, in their order. Not every workflow has all.
+pub const STAGES: &[&str] = &[
+    "read",
+    "reports",
+    "curated",
+    "latest",
+    "latest-optimize",
+    "mapping-1-read",
+    "mapping-2-disjoint",
+    "mapping-3-known",
+    "mapping-3-new",
+    "mapping-4-components",
+    "mapping-5-deferred",
+    "mapping-history",
+    "dx-delete",
+    "dx-append",
+    "auto-compact",
+];
+
 /// A part of a workflow that was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {

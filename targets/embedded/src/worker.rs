@@ -157,7 +157,7 @@ impl Served {
         let mut settings = Settings::default();
         let mut unsupported = Vec::new();
         for (key, value) in &hello.settings {
-            if KEYS.contains(&key.as_str()) {
+            if KEYS.iter().any(|known| known.name == key) {
                 settings.set(key, &text(value))?;
             } else {
                 unsupported.push(key.clone());

@@ -4,6 +4,7 @@ mod common;
 mod kill;
 mod refuse;
 mod rules;
+mod stages;
 mod staging;
 mod truth;
 mod worker;
