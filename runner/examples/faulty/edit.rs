@@ -1,7 +1,7 @@
 //! Edits of a table behind its engine's back, as commits that any reader takes for good.
 
 use crate::Result;
-use arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, UInt64Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -117,6 +117,40 @@ impl Table {
             }
         }
         Ok(())
+    }
+}
+
+impl Table {
+    /// Takes a live file out of the newest checkpoint; its path.
+    pub(crate) fn lose_from_checkpoint(&self) -> Result<String> {
+        let log = self.folder.join("_delta_log");
+        let checkpoints = fs::read_dir(&log)?.filter_map(|found| {
+            let path = found.ok()?.path();
+            path.to_str()?
+                .ends_with(".checkpoint.parquet")
+                .then_some(path)
+        });
+        let checkpoint = checkpoints.max().ok_or("the table has no checkpoint")?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&checkpoint)?)?;
+        let schema = Arc::clone(builder.schema());
+        let batches: Vec<RecordBatch> = builder.build()?.collect::<std::result::Result<_, _>>()?;
+        let actions = concat_batches(&schema, &batches)?;
+        let add = actions["add"].as_struct();
+        let paths = add
+            .column_by_name("path")
+            .ok_or("the checkpoint has no paths")?;
+        let paths: &StringArray = paths.as_string_opt().ok_or("the paths are no text")?;
+        let is_live = |&row: &usize| {
+            add.is_valid(row) && paths.is_valid(row) && self.live.contains_key(paths.value(row))
+        };
+        let lost = (0..actions.num_rows())
+            .find(is_live)
+            .ok_or("no file is live")?;
+        let rest: Vec<usize> = (0..actions.num_rows()).filter(|&row| row != lost).collect();
+        let mut writer = ArrowWriter::try_new(File::create(&checkpoint)?, schema, None)?;
+        writer.write(&pick(&actions, &rest)?)?;
+        writer.close()?;
+        Ok(paths.value(lost).to_owned())
     }
 }
 

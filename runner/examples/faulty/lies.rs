@@ -1,15 +1,14 @@
 //! Which lies there are, and those that spoil a table.
 
 use crate::Result;
-use crate::edit::{Table, copy_folder, pick, remove, texts, with_column, with_texts};
-use arrow::array::{AsArray, BooleanArray, RecordBatch, TimestampMicrosecondArray};
+use crate::edit::{Table, copy_folder, pick, remove, texts};
+use crate::rows::{self, sources_of};
+use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
-use arrow::datatypes::TimestampMicrosecondType;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 const REPORTS: &str = "reports";
 const CURATED: &str = "reports_curated";
@@ -57,6 +56,7 @@ pub(crate) const ALL: &[(&str, &[&str])] = &[
     ("file-size", &[REPORTS]),
     ("statistics-rows", &[REPORTS, LATEST]),
     ("statistics-bounds", &[CURATED]),
+    ("checkpoint-less", &[CURATED, MAPPING]),
     ("other-partition", &[REPORTS]),
     ("other-type", &[LATEST]),
     ("skip-log", &[""]),
@@ -208,6 +208,11 @@ pub(crate) fn spoil(lie: &Lie, lake: &Path) -> Result<()> {
             table.commit(&[remove(&path)])?;
             tell(Some(name), &sources, &[]);
         }
+        "checkpoint-less" => {
+            let path = table.lose_from_checkpoint()?;
+            let sources = sources(&table, &path)?;
+            tell(Some(name), &sources, &[path]);
+        }
         "file-size" => {
             restate(&mut table, name, |add| {
                 add["size"] = json!(add["size"].as_u64().unwrap_or_default() + 1);
@@ -262,7 +267,7 @@ pub(crate) fn spoil(lie: &Lie, lake: &Path) -> Result<()> {
             table.commit(&actions)?;
             tell(Some(name), &sources, &[]);
         }
-        _ => rows(lie, &mut table)?,
+        _ => rows::spoil(lie, &mut table)?,
     }
     Ok(())
 }
@@ -323,22 +328,6 @@ fn sorted(mut texts: Vec<String>) -> Vec<String> {
     texts
 }
 
-/// The column that names the staged file.
-fn source_column(batch: &RecordBatch) -> &'static str {
-    if batch.column_by_name("source_file").is_some() {
-        "source_file"
-    } else {
-        "primary_report_identifier"
-    }
-}
-
-fn sources_of(batch: &RecordBatch) -> Result<Vec<String>> {
-    Ok(texts(batch, source_column(batch))?
-        .into_iter()
-        .flatten()
-        .collect())
-}
-
 fn sources(table: &Table, path: &str) -> Result<Vec<String>> {
     let rows = table.rows()?;
     let (_, batch) = rows
@@ -354,165 +343,6 @@ fn all_sources(table: &Table) -> Result<Vec<String>> {
         all.extend(sources_of(&batch)?);
     }
     Ok(all)
-}
-
-/// Lies about single rows of a file.
-fn rows(lie: &Lie, table: &mut Table) -> Result<()> {
-    let name = lie.table.as_str();
-    // The file with the most rows: some lies need two of them.
-    let (path, batch) = table
-        .rows()?
-        .into_iter()
-        .max_by_key(|(_, batch)| batch.num_rows())
-        .ok_or("the table has no rows")?;
-    let count = batch.num_rows();
-    let row = count / 2;
-    let source = |row: usize| -> Result<String> {
-        Ok(texts(&batch, source_column(&batch))?[row]
-            .clone()
-            .unwrap_or_default())
-    };
-    let one = || pick(&batch, &[row]);
-    let append = |more: &RecordBatch| concat_batches(&batch.schema(), [&batch, more]);
-    let others: Vec<usize> = (0..count).filter(|&other| other != row).collect();
-    let with_row = |changed: &RecordBatch| -> Result<RecordBatch> {
-        Ok(concat_batches(
-            &batch.schema(),
-            [&pick(&batch, &others)?, changed],
-        )?)
-    };
-    let value_column = if name == DX {
-        "diagnosis_code_text"
-    } else {
-        "report_text"
-    };
-    let mut told = vec![source(row)?];
-    let changed = match lie.name.as_str() {
-        "drop-row" => pick(&batch, &others)?,
-        "double-row" => append(&one()?)?,
-        "double-row-with-other-values" => append(&lengthen(&one()?, value_column)?)?,
-        "made-up-row" => {
-            let column = source_column(&batch);
-            let made_up = "staging/1999/19990101.zip/1999/01/01/19990101_0.hl7".to_owned();
-            told.clear();
-            append(&with_texts(&one()?, column, vec![Some(made_up)])?)?
-        }
-        "change-value" => with_row(&lengthen(&one()?, value_column)?)?,
-        "null-value" => with_row(&with_texts(&one()?, "sex", vec![None])?)?,
-        "change-updated" => {
-            let row = one()?;
-            let updated = row["updated"]
-                .as_primitive::<TimestampMicrosecondType>()
-                .value(0)
-                + 1;
-            let updated = TimestampMicrosecondArray::from(vec![updated]).with_timezone("UTC");
-            with_row(&with_column(&row, "updated", Arc::new(updated))?)?
-        }
-        "change-key" if name == DX => {
-            let row = one()?;
-            let id = texts(&row, "diagnosis_id")?[0].clone().unwrap_or_default();
-            with_row(&with_texts(
-                &row,
-                "diagnosis_id",
-                vec![Some(format!("{id}7"))],
-            )?)?
-        }
-        "change-key" => {
-            let unheard = Some("no such accession".to_owned());
-            with_row(&with_texts(&one()?, "accession_number", vec![unheard])?)?
-        }
-        "diagnosis-of-another" => {
-            let accessions = texts(&batch, "accession_number")?;
-            let other = accessions.iter().find(|other| **other != accessions[row]);
-            let other = other.ok_or("all rows have one accession")?.clone();
-            with_row(&with_texts(&one()?, "accession_number", vec![other])?)?
-        }
-        "flip-consistent" => {
-            let row = one()?;
-            let flipped = !row["consistent"].as_boolean().value(0);
-            let flipped = Arc::new(BooleanArray::from(vec![flipped]));
-            with_row(&with_column(&row, "consistent", flipped)?)?
-        }
-        "swap-ids" => {
-            let (changed, other) = swap(&batch, row, &["mpi", "epic_mrn"])?;
-            told.push(source(other)?);
-            changed
-        }
-        "swap-patients" => {
-            let (changed, other) = swap(&batch, row, &["scout_patient_id"])?;
-            // Of each of the two patients, it is open which of its rows is the strange one.
-            told = sources_with(&batch, &changed, &[row, other])?;
-            changed
-        }
-        "join-patients" | "split-patient" => {
-            let mut patients = texts(&batch, "scout_patient_id")?;
-            let shared = |row: &usize| {
-                let same = patients.iter().filter(|other| **other == patients[*row]);
-                same.count() > 1
-            };
-            let row = (0..count).find(shared).ok_or("no patient has two rows")?;
-            let from = patients[row].clone();
-            if lie.name == "split-patient" {
-                patients[row] = Some("a patient of its own".to_owned());
-            } else {
-                let other = patients.iter().find(|other| **other != from);
-                let other = other.ok_or("there is one patient only")?.clone();
-                for patient in patients.iter_mut().filter(|patient| **patient == from) {
-                    patient.clone_from(&other);
-                }
-            }
-            let changed = with_texts(&batch, "scout_patient_id", patients)?;
-            told = sources_with(&batch, &changed, &[row])?;
-            changed
-        }
-        other => return Err(format!("there is no lie {other}").into()),
-    };
-    table.replace(&path, &changed)?;
-    tell(Some(name), &told, &[]);
-    Ok(())
-}
-
-/// The files of all rows that share a patient with some rows, before or after a change that kept
-/// the order of the rows.
-fn sources_with(before: &RecordBatch, after: &RecordBatch, rows: &[usize]) -> Result<Vec<String>> {
-    let names = texts(before, source_column(before))?;
-    let mut told = BTreeMap::new();
-    for batch in [before, after] {
-        let patients = texts(batch, "scout_patient_id")?;
-        for row in 0..batch.num_rows() {
-            if rows.iter().any(|&other| patients[other] == patients[row]) {
-                told.insert(row, names[row].clone().unwrap_or_default());
-            }
-        }
-    }
-    Ok(told.into_values().collect())
-}
-
-/// The row with a text made longer.
-fn lengthen(row: &RecordBatch, column: &str) -> Result<RecordBatch> {
-    let text = texts(row, column)?[0].clone().unwrap_or_default();
-    with_texts(row, column, vec![Some(format!("{text}."))])
-}
-
-/// Swaps columns between a row and another one that differs there.
-fn swap(batch: &RecordBatch, row: usize, columns: &[&str]) -> Result<(RecordBatch, usize)> {
-    let mut values = Vec::new();
-    for column in columns {
-        values.push(texts(batch, column)?);
-    }
-    let other = (0..batch.num_rows())
-        .find(|&other| {
-            values.iter().all(|values| values[other] != values[row])
-                && values.iter().any(|v| v[other].is_some())
-        })
-        .or_else(|| (0..batch.num_rows()).find(|&other| values.iter().any(|v| v[other] != v[row])))
-        .ok_or("all rows are alike")?;
-    let mut changed = batch.clone();
-    for (column, mut values) in columns.iter().zip(values) {
-        values.swap(row, other);
-        changed = with_texts(&changed, column, values)?;
-    }
-    Ok((changed, other))
 }
 
 /// Puts an older report of an accession where a later one stands.

@@ -12,6 +12,7 @@
 mod account;
 mod edit;
 mod lies;
+mod rows;
 
 use bench_embedded::protocol::{Hello, Ingest, Line, Reply, Request};
 use bench_embedded::worker::{AtEnd, serve};

@@ -45,7 +45,22 @@ pub(super) fn check(
         .collect();
     let wanted: BTreeSet<i64> = done.iter().map(|(_, _, version)| *version).collect();
     let known = match replay(table, &wanted) {
-        Ok(known) => known,
+        Ok(Some(replayed)) => {
+            let live: BTreeSet<&str> = replayed.live.keys().map(String::as_str).collect();
+            let files = table.snapshot.files.iter().map(|file| file.path.as_str());
+            let mut wrong = Wrong::default();
+            for path in live.symmetric_difference(&files.collect()) {
+                wrong.add(|| Position {
+                    data_file: Some((*path).to_owned()),
+                    what: "it is live by the entries or by the checkpoint alone".to_owned(),
+                    ..Position::default()
+                });
+            }
+            let what = "files of which entries and checkpoint differ";
+            checks.none_wrong("checkpoint", Some(table.table), what, wrong);
+            replayed.known
+        }
+        Ok(None) => BTreeMap::new(),
         Err(reason) => {
             checks.add(
                 "versions",
@@ -145,8 +160,16 @@ pub(super) fn check(
     }
 }
 
-/// The table at some versions; empty where the log does not reach back to its beginning.
-fn replay(table: &OpenTable, wanted: &BTreeSet<i64>) -> Result<BTreeMap<i64, AtVersion>, String> {
+/// The log, read entry by entry and without checkpoints.
+struct Replayed {
+    /// The table at the versions that were asked for.
+    known: BTreeMap<i64, AtVersion>,
+    /// Rows and bytes of the live files of the newest version.
+    live: HashMap<String, (Option<u64>, u64)>,
+}
+
+/// Replays the log; `None` where it does not reach back to its beginning.
+fn replay(table: &OpenTable, wanted: &BTreeSet<i64>) -> Result<Option<Replayed>, String> {
     let entries: BTreeSet<i64> = table
         .store
         .log_files()?
@@ -156,32 +179,26 @@ fn replay(table: &OpenTable, wanted: &BTreeSet<i64>) -> Result<BTreeMap<i64, AtV
             LogFile::Checkpoint(_) => None,
         })
         .collect();
-    let last = wanted
-        .last()
-        .copied()
-        .unwrap_or(-1)
-        .min(table.snapshot.version);
-    let mut known = BTreeMap::new();
-    if !(0..=last).all(|version| entries.contains(&version)) {
-        return Ok(known);
+    let newest = table.snapshot.version;
+    if !(0..=newest).all(|version| entries.contains(&version)) {
+        return Ok(None);
     }
+    let mut known = BTreeMap::new();
     let mut live: HashMap<String, (Option<u64>, u64)> = HashMap::new();
-    for version in 0..=last {
+    for version in 0..=newest {
         let bytes = table.store.entry(version)?;
         let bytes = bytes.ok_or_else(|| format!("the entry of version {version} is gone"))?;
         let entry =
             Entry::parse(&bytes).map_err(|reason| format!("version {version}: {reason}"))?;
         entry.apply(&mut live, |file| (file.rows(), file.size));
         if wanted.contains(&version) {
-            known.insert(
-                version,
-                AtVersion {
-                    rows: live.values().map(|(rows, _)| *rows).sum(),
-                    files: live.len() as u64,
-                    bytes: live.values().map(|(_, bytes)| bytes).sum(),
-                },
-            );
+            let at_version = AtVersion {
+                rows: live.values().map(|(rows, _)| *rows).sum(),
+                files: live.len() as u64,
+                bytes: live.values().map(|(_, bytes)| bytes).sum(),
+            };
+            known.insert(version, at_version);
         }
     }
-    Ok(known)
+    Ok(Some(Replayed { known, live }))
 }

@@ -156,3 +156,146 @@ fn after_block(facts: &Facts, possible: &[MessageId], block: &[Event]) -> Vec<Me
     after.dedup();
     after
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::{Ingested, Interleaving, Outcome, Subject, Truth};
+    use bench_tables::fold::{Fact, Fold, Reached, Settings};
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    /// A log of messages by accession and time; no time, no year.
+    fn write(root: &Path, name: &str, messages: &[(u32, Option<u32>)]) {
+        let mut text = String::new();
+        for (accession, time) in messages {
+            let time = time.map_or_else(String::new, |time| format!("202301010000{time:02}"));
+            text.push_str(&format!(
+                "<SB>\nMSH|^~\\&|A|S|R|D|{time}||ORU^R01|1|P|2.7<R>\nOBR|1||{accession}<R>\n<EB><R>\n"
+            ));
+        }
+        std::fs::write(root.join(name), text).expect("a log is written");
+    }
+
+    fn ingested(workflow: u32, log: &str) -> Ingested {
+        Ingested {
+            workflow,
+            logs: vec![log.to_owned()],
+            outcome: Outcome::Completed,
+            ledger: None,
+            attempts: 1,
+            versions: BTreeMap::new(),
+            probed: Vec::new(),
+        }
+    }
+
+    /// Numbers that look like chance.
+    struct Chance(u64);
+
+    impl Chance {
+        fn below(&mut self, bound: u64) -> u64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (self.0 >> 33) % bound
+        }
+    }
+
+    /// The fold of the workflows in some order, where some stop after `reports`.
+    fn fold(facts: &Facts, order: &[(usize, Reached)]) -> Fold {
+        let mut fold = Fold::new(Settings::default());
+        for &(number, reached) in order {
+            let log = &facts.logs[number];
+            let rows: Vec<_> = facts
+                .of_log(number as u32)
+                .map(|id| {
+                    (
+                        facts.name_in(log, id),
+                        *facts.row_of(id).expect("all are rows"),
+                    )
+                })
+                .collect();
+            let rows: Vec<Fact<'_>> = rows
+                .iter()
+                .map(|(name, row)| {
+                    let texts = facts.texts(row);
+                    Fact {
+                        source_file: name,
+                        year: texts.year,
+                        message_dt: texts.message_dt,
+                        report: texts.report,
+                        curated: texts.curated,
+                        accession: texts.accession,
+                        diagnoses: texts.diagnoses,
+                        mpi: texts.mpi,
+                        epic_mrn: texts.epic_mrn,
+                    }
+                })
+                .collect();
+            fold.interrupted(&rows, reached).expect("the facts agree");
+        }
+        fold
+    }
+
+    #[test]
+    fn winners_are_those_of_the_fold_and_open_ones_hold_every_order_and_batch() {
+        let mut chance = Chance(7);
+        let mut open = 0;
+        for _ in 0..60 {
+            let folder = tempfile::tempdir().expect("a folder is made");
+            let logs: Vec<String> = (1..=4).map(|day| format!("2023010{day}.log")).collect();
+            for log in &logs {
+                let messages: Vec<_> = (0..4)
+                    .map(|_| {
+                        let time = chance.below(4) as u32;
+                        (chance.below(3) as u32 + 1, (time > 0).then_some(time))
+                    })
+                    .collect();
+                write(folder.path(), log, &messages);
+            }
+            let mut subject = Subject {
+                truth: Truth::ReadFromLogs,
+                dataset_root: folder.path().to_owned(),
+                workflows: (1..).zip(&logs).map(|(n, log)| ingested(n, log)).collect(),
+                ..Subject::default()
+            };
+            let mut scans = crate::verify::facts::scan(folder.path(), &logs, true, 1);
+            let facts = Facts::of(&subject, &logs, &mut scans).expect("the logs are read");
+            let winners = |subject: &Subject| {
+                let plan = Plan::new(subject, &facts, &[true; 4]);
+                Winners::after(&facts, &plan, plan.steps.len())
+            };
+            let holds = |winners: &Winners, fold: &Fold, is_only: bool| {
+                for accession in 0..facts.accessions.len() as u32 {
+                    let text = facts.accessions.get(accession);
+                    let row = fold.expected().latest_of(text).expect("it has a latest");
+                    let id = facts.find(row.source_file).expect("it is a message");
+                    let possible = winners.of(accession);
+                    assert!(possible.contains(&id), "{possible:?} and {id}");
+                    assert!(!is_only || possible.len() == 1);
+                }
+            };
+            let path_order: Vec<_> = (0..4).map(|number| (number, Reached::Dx)).collect();
+            holds(&winners(&subject), &fold(&facts, &path_order), true);
+
+            subject.interleaving = Interleaving::Overlapping;
+            let overlapping = winners(&subject);
+            open += overlapping.open();
+            for _ in 0..20 {
+                let mut order: Vec<usize> = (0..4).collect();
+                for at in (1..4).rev() {
+                    order.swap(at, chance.below(at as u64 + 1) as usize);
+                }
+                let reached = [Reached::Reports, Reached::Curated, Reached::Dx];
+                let mut order: Vec<_> = order
+                    .into_iter()
+                    .map(|number| (number, reached[chance.below(3) as usize]))
+                    .collect();
+                order[3].1 = Reached::Dx;
+                holds(&overlapping, &fold(&facts, &order), false);
+            }
+        }
+        assert!(open > 20, "only {open} accessions were open");
+    }
+}

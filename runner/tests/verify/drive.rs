@@ -16,7 +16,7 @@ pub(crate) fn faulty() -> PathBuf {
     let program = deps.with_file_name("examples").join("faulty");
     assert!(
         program.exists(),
-        "{} is missing: build the examples",
+        "{} is missing: cargo test without --test builds it, or cargo build --examples",
         program.display()
     );
     program
