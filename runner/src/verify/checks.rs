@@ -4,6 +4,7 @@ use super::facts::{Facts, MessageId};
 use super::read::{At, OpenTable};
 use super::verification::{Check, Position};
 use bench_tables::Table;
+use std::fmt::Display;
 
 /// Collects checks.
 #[derive(Default)]
@@ -15,8 +16,8 @@ impl Checks {
         &mut self,
         name: &str,
         table: Option<Table>,
-        expected: impl ToString,
-        found: impl ToString,
+        expected: &dyn Display,
+        found: &dyn Display,
     ) -> &mut Check {
         let (expected, found) = (expected.to_string(), found.to_string());
         let passed = expected == found;

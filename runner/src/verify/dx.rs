@@ -180,7 +180,8 @@ impl Dx {
                 )
             });
         }
-        checks.compare("rows", name, rows, self.rows.len() + self.strange.len());
+        let found = self.rows.len() + self.strange.len();
+        checks.compare("rows", name, &rows, &found);
         checks.none_wrong("keys", name, "keys missing or unexpected", keys);
         checks.none_wrong(
             "keys_unique",

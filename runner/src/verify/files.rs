@@ -53,7 +53,7 @@ fn schema(table: &OpenTable, checks: &mut Checks) {
     checks.none_wrong("schema", Some(table.table), "wrong columns", wrong);
     let partitions = table.table.partition_columns().join(", ");
     let found = table.snapshot.partition_columns.join(", ");
-    checks.compare("partitioned_by", Some(table.table), partitions, found);
+    checks.compare("partitioned_by", Some(table.table), &partitions, &found);
     let features = &table.snapshot.reader_features;
     if !features.is_empty() {
         let check = checks.add(
@@ -102,7 +102,7 @@ fn log(table: &OpenTable, checks: &mut Checks) {
             if begins { "there" } else { "missing" }
         ),
     };
-    checks.compare("log", Some(table.table), "every entry", found);
+    checks.compare("log", Some(table.table), &"every entry", &found);
 }
 
 /// Compares live files with what the log says of them.

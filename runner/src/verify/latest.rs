@@ -114,7 +114,7 @@ impl Latest {
     ) {
         let name = Some(Table::Latest);
         let rows = self.rows.len() + self.strange.len();
-        checks.compare("rows", name, winners.count, rows);
+        checks.compare("rows", name, &winners.count, &rows);
 
         let mut wrong = Wrong::default();
         for (accession, &stored) in self.stored.iter().enumerate() {

@@ -250,7 +250,7 @@ pub(super) fn check(
     }
     found.strange(table, &mut keys);
     if least == most {
-        checks.compare("rows", name, least, found.count());
+        checks.compare("rows", name, &least, &found.count());
     } else {
         let passed = (least..=most).contains(&found.count());
         let expected = format!("{least} to {most}");

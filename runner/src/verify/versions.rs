@@ -199,7 +199,7 @@ impl Versions {
             keys.add(|| checks::row(table, at, "its message is none of the logs'"));
         }
         if least == most {
-            checks.compare("rows", name, least, self.rows);
+            checks.compare("rows", name, &least, &self.rows);
         } else {
             let passed = (least..=most).contains(&self.rows);
             let expected = format!("{least} to {most}");

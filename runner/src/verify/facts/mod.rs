@@ -123,7 +123,7 @@ pub(super) struct Facts {
 
 /// Where a row can be had again.
 enum Source {
-    Dataset(Dataset),
+    Dataset(Box<Dataset>),
     Logs(Reader, std::path::PathBuf),
 }
 
@@ -141,7 +141,7 @@ impl Facts {
         let source = match subject.truth {
             Truth::Generated => {
                 let dataset = Dataset::open(&subject.dataset_root);
-                Source::Dataset(dataset.map_err(|error| wrong(error.to_string()))?)
+                Source::Dataset(Box::new(dataset.map_err(|error| wrong(error.to_string()))?))
             }
             Truth::ReadFromLogs => Source::Logs(reader(), subject.dataset_root.clone()),
         };
