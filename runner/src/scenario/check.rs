@@ -145,7 +145,9 @@ impl Check<'_> {
                 "sequence.files_per_workflow",
             ])
         {
-            let what = format!("is {stop}, and the sequence has {last} workflows");
+            let what = format!(
+                "is {stop}, and the sequence has {last} workflows; \"none\" lets it run to its end"
+            );
             self.at("sequence.stop_after", what, errors);
         }
         let retry = &self.variant.sequence.retry;

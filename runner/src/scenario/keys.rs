@@ -226,6 +226,15 @@ pub(super) const CONCURRENT: [&str; 4] = [
     "sequence.slots",
 ];
 
+/// Whether the value of a dotted key, of the base or of a variant, may be a password.
+pub(super) fn is_secret(path: &str) -> bool {
+    let marks = ["key", "secret", "token", "password", "credential"];
+    path.split_once("target.storage.").is_some_and(|(_, name)| {
+        let name = name.to_lowercase();
+        marks.iter().any(|mark| name.contains(mark))
+    })
+}
+
 /// What a dotted key is.
 pub(super) enum Found {
     Key(&'static Key),

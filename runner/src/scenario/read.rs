@@ -91,7 +91,7 @@ impl Walk<'_> {
     fn put(&mut self, path: &str, at: &Place, node: &Node, layer: &mut Layer) {
         let full = format!("{}{path}", self.prefix);
         match keys::find(path, self.scope) {
-            Found::Key(key) => match read_value(key, node) {
+            Found::Key(key) => match read_value(key, path, node) {
                 Ok(value) => {
                     let origin = (self.origin)(at.clone());
                     layer.insert(path.to_owned(), Given { value, origin });
@@ -126,9 +126,12 @@ impl Walk<'_> {
     }
 }
 
-fn read_value(key: &keys::Key, node: &Node) -> Result<Value, String> {
+fn read_value(key: &keys::Key, path: &str, node: &Node) -> Result<Value, String> {
     match &node.tree {
         Tree::String(text) if text == NONE && key.is_liftable() => Ok(Value::Lifted),
+        Tree::Integer(_) | Tree::Float(_) if keys::is_secret(path) => {
+            Err("is a number; allowed is a text".to_owned())
+        }
         _ => key.kind.read(node).map_err(|what| {
             let lift = if key.is_liftable() && !matches!(key.kind, Kind::NotBuilt) {
                 format!(", or \"{NONE}\"")
@@ -232,7 +235,7 @@ fn axis(
     let full = format!("matrix.{path}");
     let mut values = Vec::with_capacity(items.len());
     for item in items {
-        match read_value(key, item) {
+        match read_value(key, path, item) {
             Ok(value) if values.contains(&value) => {
                 errors.at(&item.at, &full, format!("has {} twice", value.toml()));
             }
@@ -290,7 +293,10 @@ fn faults(node: &Node, raw: &mut Raw, errors: &mut Errors) {
 
 /// Lays one `--set` over the file.
 fn set(key: &str, value: &str, raw: &mut Raw, errors: &mut Errors) {
-    let flag = format!("--set {key}={}", crate::terminal::shorten(value, 60));
+    let flag = match keys::is_secret(key) {
+        true => format!("--set {key}"),
+        false => format!("--set {key}={}", crate::terminal::shorten(value, 60)),
+    };
     let at = Place::Flag(flag.clone());
     let Some(parts) = source::split_key(key) else {
         let what = "is no dotted key, as in settings.shuffle_partitions=32";
@@ -346,7 +352,9 @@ fn as_kind(path: &str, node: Node, value: &str) -> Node {
         tree: Tree::String(value.to_owned()),
     };
     match keys::find(path, Scope::Scenario) {
-        Found::Key(key) if read_value(key, &node).is_err() && read_value(key, &text).is_ok() => {
+        Found::Key(key)
+            if read_value(key, path, &node).is_err() && read_value(key, path, &text).is_ok() =>
+        {
             text
         }
         _ => node,

@@ -3,7 +3,7 @@
 //! The base is shown whole, a variant only where it differs from it. What stands in a store's options
 //! may be a password: text and JSON leave it out, the file does not, since it must load.
 
-use super::keys::{CONCURRENT, KEYS};
+use super::keys::{CONCURRENT, KEYS, is_secret};
 use super::kind::{NONE, Value};
 use super::layer::{Given, Layer};
 use super::model::{Fault, FaultKind, When};
@@ -219,14 +219,6 @@ fn differences<'a>(
         .filter(|key| !layer.contains_key(*key) && !CONCURRENT.contains(&key.as_str()))
         .map(|key| (key.as_str(), None));
     own.chain(lifted)
-}
-
-fn is_secret(key: &str) -> bool {
-    let marks = ["key", "secret", "token", "password", "credential"];
-    key.strip_prefix("target.storage.").is_some_and(|name| {
-        let name = name.to_lowercase();
-        marks.iter().any(|mark| name.contains(mark))
-    })
 }
 
 fn row((key, given): (&str, &Given)) -> [String; 3] {

@@ -74,7 +74,12 @@ fn what_may_be_a_password_is_not_shown() {
     let text = "format = 1\nname = \"x\"\n[target]\nlake = \"s3://a/b\"\n[target.storage]\n\
                 aws_secret_access_key = \"hush\"\naws_region = \"there\"\n";
     std::fs::write(folder.path().join("x.toml"), text).unwrap();
-    for arguments in [&["show", "x.toml"][..], &["show", "x.toml", "--json"]] {
+    let set = "target.storage.aws_access_key_id=hush";
+    for arguments in [
+        &["show", "x.toml"][..],
+        &["show", "x.toml", "--json"],
+        &["show", "x.toml", "--set", set],
+    ] {
         let shown = String::from_utf8(bench(folder.path(), arguments).stdout).unwrap();
         assert!(
             !shown.contains("hush") && shown.contains("there"),
