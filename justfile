@@ -23,6 +23,31 @@ test:
 test-slow:
     cargo test --release --workspace -- --include-ignored
 
+# The tests of lakes on S3 against a server that is not ours (moto, from PyPI).
+test-s3 port="5599":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    folder="${CARGO_TARGET_DIR:-target}/moto"
+    if [ ! -x "$folder/bin/moto_server" ]; then
+        python3 -m venv "$folder"
+        "$folder/bin/pip" install --quiet 'moto[server]==5.2.1'
+    fi
+    "$folder/bin/moto_server" -p {{ port }} > "$folder/log" 2>&1 &
+    trap "kill $!" EXIT
+    "$folder/bin/python" - http://127.0.0.1:{{ port }}/lakes << 'END'
+    import sys, time, urllib.request
+    for attempt in range(100):
+        try:
+            urllib.request.urlopen(urllib.request.Request(sys.argv[1], method="PUT"))
+            break
+        except OSError:
+            time.sleep(0.1)
+    else:
+        sys.exit("the server does not answer")
+    END
+    BENCH_TEST_S3_ENDPOINT=http://127.0.0.1:{{ port }} \
+        cargo test --release --workspace --test suite -- --ignored on_another_server --nocapture
+
 # Format the code.
 fmt:
     cargo fmt --all

@@ -1,11 +1,18 @@
 //! The engine from outside, in one program: a program per topic would each link all of Delta.
 
+mod child;
 mod common;
+mod expected;
 mod kill;
+mod random;
 mod refuse;
 mod rules;
 mod stages;
+mod s3;
+mod s3_server;
 mod staging;
+mod surroundings;
 mod truth;
+mod vacuum;
 mod worker;
 mod writers;
