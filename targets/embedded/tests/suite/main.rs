@@ -5,6 +5,7 @@ mod common;
 mod expected;
 mod kill;
 mod random;
+mod reference;
 mod refuse;
 mod rules;
 mod stages;
