@@ -28,13 +28,19 @@ pub(crate) fn generate(profile: &str, messages: u64, logs: u64, seed: u64, out: 
         ..Overrides::default()
     };
     let spec = Spec::load(profile, &overrides).expect("the profile is shipped");
+    generate_spec(spec, out);
+}
+
+/// Makes a data set; its digest.
+pub(crate) fn generate_spec(spec: Spec, out: &Path) -> String {
     let options = Options {
         out: out.to_owned(),
         threads: 2,
         only_files: None,
         resume: false,
     };
-    bench_generator::generate(spec, &options, &bench_generator::Silent).expect("it is made");
+    let made = bench_generator::generate(spec, &options, &bench_generator::Silent);
+    made.expect("it is made").digest
 }
 
 /// What the truth says of a parsable message.
@@ -149,7 +155,7 @@ fn hashes(lake: &Path, table: Table, key: &str) -> Vec<(String, Option<i32>, Row
     found
 }
 
-fn with_year(batch: &RecordBatch, year: Option<i32>) -> RecordBatch {
+pub(crate) fn with_year(batch: &RecordBatch, year: Option<i32>) -> RecordBatch {
     let mut fields = batch.schema().fields().to_vec();
     fields.push(Arc::new(Field::new("year", DataType::Int32, true)));
     let mut columns = batch.columns().to_vec();

@@ -5,7 +5,7 @@
 //! makes anew, and which of several tied messages or patient ids wins, is open there.
 
 use crate::common::{files, settings, shared, temporary};
-use crate::truth;
+use crate::expected;
 use arrow::array::{Array, AsArray, BinaryArray, RecordBatch};
 use arrow::datatypes::Int32Type;
 use bench_embedded::{LogBatch, Options, Silent, ingest_folder};
@@ -99,7 +99,7 @@ fn found(lake: &Path, table: Table, columns: &[String]) -> Rows {
                 None => batch,
                 Some(rest) => {
                     let year = rest.split('/').next().and_then(|year| year.parse().ok());
-                    truth::with_year(&batch, year)
+                    expected::with_year(&batch, year)
                 }
             };
             for row in 0..batch.num_rows() {
@@ -328,7 +328,7 @@ fn the_generated_logs_give_the_rows_of_the_reference() {
         &Overrides::default(),
     )
     .expect("the spec is valid");
-    let made = truth::generate(spec, &logs);
+    let made = expected::generate_spec(spec, &logs);
     assert_eq!(
         made, DIGEST,
         "the generator makes other logs than the reference read: make its tables again \
@@ -338,11 +338,11 @@ fn the_generated_logs_give_the_rows_of_the_reference() {
 
     // Which patient id survives a join is open, and so is which rows move: the fold says how many
     // there may be of each report, and where that is one number, the rows must be the same.
-    let messages = truth::read_truth(&logs);
+    let messages = expected::read_truth(&logs);
     let found = bench_hl7::discover(&logs).expect("the logs are found");
     let mut fold = Fold::new(Settings::default());
     for batch in LogBatch::split(&found, BATCH) {
-        fold.workflow(&truth::facts(&messages, &batch))
+        fold.workflow(&expected::facts(&messages, &batch))
             .expect("the facts agree");
     }
     let (found, expected) = history("generated", &lake);
