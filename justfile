@@ -48,6 +48,19 @@ test-s3 port="5599":
     BENCH_TEST_S3_ENDPOINT=http://127.0.0.1:{{ port }} \
         cargo test --release --workspace --test suite -- --ignored on_another_server --nocapture
 
+# A hundred runs, each killed at a random moment (worker, runner, or both) and resumed: no row is lost.
+test-kills:
+    cargo test --release --workspace --test run -- --ignored kills:: --nocapture
+
+# Every lie of a worker that lies, through `bench run`: all are found out.
+test-lies:
+    cargo test --release --workspace --test run -- --ignored lies:: --nocapture
+
+# What the harness costs by itself: ten thousand workflows of a worker that only answers.
+overhead *options:
+    cargo build --release --workspace --bin bench
+    "${CARGO_TARGET_DIR:-target}/release/bench" run bench-suites/overhead.toml {{ options }}
+
 # Format the code.
 fmt:
     cargo fmt --all
