@@ -57,6 +57,14 @@ check-schema:
     cargo build --release --bin bench
     target/schema-venv/bin/python runner/tests/scenarios/check_schema.py "${CARGO_TARGET_DIR:-target}/release/bench" scenarios
 
+# Compare `bench ingest` with the platform's own transformer on a folder of logs; needs Java 17, Maven and Python.
+compare-reference logs transformer="../shared/peers/scout-hl7-transformer" *options:
+    made=$(python3 targets/embedded/compare/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/compare.py --jars "$made/jars" {{ logs }} {{ transformer }} {{ options }}
+
+# Whether Spark and the Python `deltalake` read an embedded lake as its ledger counts it; needs the same.
+readers:
+    made=$(python3 targets/embedded/compare/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/readers.py --jars "$made/jars"
+
 # Take the bytes that the generator makes now as the golden ones. Raise GENERATOR_VERSION first.
 golden:
     INSTA_UPDATE=always cargo test --release -p bench-generator golden

@@ -2,6 +2,7 @@
 
 mod common;
 mod kill;
+mod reference;
 mod refuse;
 mod rules;
 mod stages;

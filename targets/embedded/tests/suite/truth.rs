@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// What the truth says of a parsable message.
-struct Message {
+pub(crate) struct Message {
     source_file: String,
     year: Option<i32>,
     message_dt: Option<i64>,
@@ -33,9 +33,9 @@ struct Message {
 }
 
 /// Parsable messages by log.
-type Truth = HashMap<String, Vec<Message>>;
+pub(crate) type Truth = HashMap<String, Vec<Message>>;
 
-fn read_truth(dataset: &Path) -> Truth {
+pub(crate) fn read_truth(dataset: &Path) -> Truth {
     let file = File::open(dataset.join("truth.parquet")).expect("the truth is there");
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("it is Parquet");
     let mut truth = Truth::new();
@@ -81,7 +81,7 @@ fn read_truth(dataset: &Path) -> Truth {
     truth
 }
 
-fn facts<'t>(truth: &'t Truth, logs: &LogBatch) -> Vec<Fact<'t>> {
+pub(crate) fn facts<'t>(truth: &'t Truth, logs: &LogBatch) -> Vec<Fact<'t>> {
     let messages = logs
         .logs()
         .iter()
@@ -131,7 +131,7 @@ fn hashes(lake: &Path, table: Table, key: &str) -> Vec<(String, Option<i32>, Row
     found
 }
 
-fn with_year(batch: &RecordBatch, year: Option<i32>) -> RecordBatch {
+pub(crate) fn with_year(batch: &RecordBatch, year: Option<i32>) -> RecordBatch {
     let mut fields = batch.schema().fields().to_vec();
     fields.push(Arc::new(Field::new("year", DataType::Int32, true)));
     let mut columns = batch.columns().to_vec();
@@ -363,7 +363,7 @@ const ORDERS: [Order; 4] = [Order::Path, Order::Backwards, Order::Again, Order::
 fn every_order(profile: &str) {
     let folder = temporary();
     let dataset = folder.path().join("data");
-    generate(profile, 1200, 60, &dataset);
+    generate_profile(profile, 1200, 60, &dataset);
     let sizes = [60, 17, 8, 23];
     for (at, order) in ORDERS.into_iter().enumerate() {
         for turn in 0..2 {
@@ -373,7 +373,7 @@ fn every_order(profile: &str) {
     }
 }
 
-fn generate(profile: &str, messages: u64, logs: u64, out: &Path) {
+fn generate_profile(profile: &str, messages: u64, logs: u64, out: &Path) {
     let overrides = Overrides {
         messages: Some(messages),
         log_files: Some(logs),
@@ -381,13 +381,19 @@ fn generate(profile: &str, messages: u64, logs: u64, out: &Path) {
         ..Overrides::default()
     };
     let spec = Spec::load(profile, &overrides).expect("the profile is shipped");
+    generate(spec, out);
+}
+
+/// Makes a data set; its digest.
+pub(crate) fn generate(spec: Spec, out: &Path) -> String {
     let options = Options {
         out: out.to_owned(),
         threads: 2,
         only_files: None,
         resume: false,
     };
-    bench_generator::generate(spec, &options, &bench_generator::Silent).expect("it is made");
+    let made = bench_generator::generate(spec, &options, &bench_generator::Silent);
+    made.expect("it is made").digest
 }
 
 #[test]
