@@ -100,8 +100,8 @@ compare-reference logs transformer="../shared/peers/scout-hl7-transformer" *opti
     made=$(python3 targets/embedded/compare/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/compare.py --jars "$made/jars" {{ logs }} {{ transformer }} {{ options }}
 
 # Whether Spark and the Python `deltalake` read an embedded lake as its ledger counts it; needs the same.
-readers:
-    made=$(python3 targets/embedded/compare/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/readers.py --jars "$made/jars"
+readers *options:
+    made=$(python3 targets/embedded/compare/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/readers.py --jars "$made/jars" {{ options }}
 
 # Take the bytes that the generator makes now as the golden ones. Raise GENERATOR_VERSION first.
 golden:

@@ -120,7 +120,19 @@ impl<'a> Table<'a> {
     fn growth(&mut self) {
         let common = self.common;
         let window = format!("workflows 1 to {common}, least squares");
-        let line = |arm: &Arm| service_line(arm, common);
+        let concurrent: BTreeSet<&str> = self.run.concurrent().collect();
+        let in_order = |arm: &Arm| match concurrent.contains(arm.variant.as_str()) {
+            true => Err("n/a (concurrent: workflows do not run in the order of their numbers)"),
+            false => Ok(()),
+        };
+        let line = |arm: &Arm| {
+            in_order(arm)?;
+            service_line(arm, common)
+        };
+        let late = |arm: &Arm| {
+            in_order(arm)?;
+            late(arm)
+        };
         self.row(
             format!("service at workflow 1 ({window})"),
             |arm| line(arm).map(|line| line.at_first),

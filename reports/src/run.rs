@@ -50,6 +50,8 @@ pub struct Variant {
 /// An arm.
 #[derive(Clone, Debug, Default)]
 pub struct Arm {
+    /// Its variant.
+    pub variant: String,
     /// Number of the repeat, from 1.
     pub repeat: u32,
     /// Its workflows by number.
@@ -183,6 +185,15 @@ impl Run {
         Ok(run)
     }
 
+    /// Names of the variants whose workflows run concurrently.
+    pub fn concurrent(&self) -> impl Iterator<Item = &str> {
+        let variants = self.facts["scenario"]["variants"].as_array();
+        let variants = variants.into_iter().flatten();
+        variants
+            .filter(|variant| variant["sequence"]["mode"] != "sequential")
+            .filter_map(|variant| variant["name"].as_str())
+    }
+
     /// The arm of that variant and repeat, which is made if it is new; none of an unknown variant.
     fn arm(&mut self, variant: &str, repeat: u32) -> Option<&mut Arm> {
         let variant = self.variants.iter_mut().find(|one| one.name == variant)?;
@@ -190,6 +201,7 @@ impl Run {
             Some(at) => at,
             None => {
                 variant.arms.push(Arm {
+                    variant: variant.name.clone(),
                     repeat,
                     ..Arm::default()
                 });

@@ -170,6 +170,7 @@ pub(super) fn conduct(
             settings: variant.settings.clone(),
             resources: Resources {
                 cpus: variant.resources.cpus,
+                slots: Some(variant.sequence.slots),
                 memory_bytes: variant.resources.memory,
             },
             staging_root: None,

@@ -63,8 +63,21 @@ pub(crate) struct Worker {
 impl Worker {
     /// Starts a worker and greets it.
     pub(crate) fn start(arguments: &[&str], dataset: &Path, lake: &Path, settings: &Value) -> Self {
+        Self::try_start(arguments, dataset, lake, settings, None).expect("it is ready")
+    }
+
+    /// Starts a worker that is to be killed at some point between two effects; `None` if it died
+    /// before it was ready.
+    pub(crate) fn try_start(
+        arguments: &[&str],
+        dataset: &Path,
+        lake: &Path,
+        settings: &Value,
+        kill_at: Option<u32>,
+    ) -> Option<Self> {
         let mut child = Command::new(faulty())
             .args(arguments)
+            .envs(kill_at.map(|at| ("BENCH_EMBEDDED_KILL_AT", at.to_string())))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -81,8 +94,9 @@ impl Worker {
             "type": "hello", "lake": path, "dataset": dataset, "sequence": "arm-1",
             "settings": settings, "resources": { "cpus": 1 },
         }));
-        assert_eq!(worker.answer()["type"], "ready");
-        worker
+        let reply = worker.hear()?;
+        assert_eq!(reply["type"], "ready");
+        Some(worker)
     }
 
     fn say(&mut self, request: &Value) {
@@ -91,22 +105,20 @@ impl Worker {
         writeln!(self.input, "{request}").expect("the worker listens");
     }
 
-    /// The next line that is no stage and no heartbeat.
-    fn answer(&mut self) -> Value {
+    /// The next line that is no stage and no heartbeat; `None` if the worker is gone.
+    fn hear(&mut self) -> Option<Value> {
         loop {
             let mut line = String::new();
             self.output
                 .read_line(&mut line)
                 .expect("the worker can be heard");
-            assert!(
-                !line.is_empty(),
-                "the worker is gone: {}",
-                self.last_words()
-            );
+            if line.is_empty() {
+                return None;
+            }
             let reply: Value = serde_json::from_str(&line).expect("it speaks JSON");
             assert_eq!(reply["protocol"], 1);
             if reply["type"] != "stage" && reply["type"] != "heartbeat" {
-                return reply;
+                return Some(reply);
             }
         }
     }
@@ -121,23 +133,53 @@ impl Worker {
 
     /// Has a workflow ingested, and probes the lake.
     pub(crate) fn ingest(&mut self, workflow: u32, logs: &[String]) -> Ingested {
+        let done = self.try_ingest(workflow, 1, logs);
+        done.unwrap_or_else(|| panic!("the worker is gone: {}", self.last_words()))
+    }
+
+    /// The same; `None` if the worker dies.
+    pub(crate) fn try_ingest(
+        &mut self,
+        workflow: u32,
+        attempt: u32,
+        logs: &[String],
+    ) -> Option<Ingested> {
         self.say(&json!({
-            "type": "ingest", "workflow": workflow, "attempt": 1, "manifest": { "logs": logs },
+            "type": "ingest", "workflow": workflow, "attempt": attempt, "manifest": { "logs": logs },
         }));
-        let reply = self.answer();
+        let reply = self.hear()?;
         assert_eq!(reply["type"], "done", "{reply}");
         let ledger: Ledger = serde_json::from_value(reply["ledger"].clone()).expect("a ledger");
         let probed = self.probe.tables();
-        Ingested {
+        Some(Ingested {
             workflow,
             logs: logs.to_vec(),
             outcome: Outcome::Completed,
             ledger: Some(ledger),
-            attempts: 1,
+            attempts: attempt,
             versions: serde_json::from_value(reply["versions"].clone()).expect("versions"),
             // A lake that was spoilt may not be readable.
             probed: probed.unwrap_or_default(),
+        })
+    }
+
+    /// What is known of a workflow that was interrupted.
+    pub(crate) fn interrupted(workflow: u32, attempts: u32, logs: &[String]) -> Ingested {
+        Ingested {
+            workflow,
+            logs: logs.to_vec(),
+            outcome: Outcome::Interrupted,
+            ledger: None,
+            attempts,
+            versions: BTreeMap::new(),
+            probed: Vec::new(),
         }
+    }
+
+    /// Waits for a worker that was killed.
+    pub(crate) fn wait(mut self) {
+        let status = self.child.wait().expect("it ends");
+        assert!(!status.success(), "{}", self.last_words());
     }
 
     /// Lets the worker go; what it said on stderr.
@@ -162,5 +204,19 @@ pub(crate) fn subject(dataset: &Path, lake: &Path, workflows: Vec<Ingested>) -> 
         interleaving: Interleaving::Sequential,
         create_mapping: true,
         threads: 2,
+    }
+}
+
+/// Copies a folder with everything in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder is made");
+    for entry in std::fs::read_dir(from).expect("the folder is there") {
+        let entry = entry.expect("it can be listed");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("it has one").is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("it is copied");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Lakes that are right pass, whatever profile, settings, order and interruptions made them.
 
 use crate::drive::{Worker, batches, generate, subject};
-use bench_runner::verify::{Interleaving, Outcome, Subject, Truth, Verification, verify};
+use bench_runner::verify::{Interleaving, Subject, Truth, Verification, verify};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -55,14 +55,7 @@ fn a_workflow_that_was_interrupted_may_have_left_nothing() {
     generate("dirty", 200, 12, &dataset);
     let order = batches(&dataset, 6);
     let mut subject = ingest(&dataset, &lake, &order[..1], &json!({}));
-    let mut interrupted = subject.workflows[0].clone();
-    interrupted.workflow = 2;
-    interrupted.logs.clone_from(&order[1]);
-    interrupted.outcome = Outcome::Interrupted;
-    interrupted.ledger = None;
-    interrupted.attempts = 2;
-    interrupted.versions.clear();
-    interrupted.probed.clear();
+    let interrupted = Worker::interrupted(2, 2, &order[1]);
     subject.workflows.push(interrupted);
     let verification = assert_passes(&subject, "an interrupted workflow");
     let told = verification

@@ -1,6 +1,6 @@
 //! Every lie of the `faulty` worker is found, in the table that it is about and at its place.
 
-use crate::drive::{Worker, batches, faulty, generate_spec, subject};
+use crate::drive::{Worker, batches, copy_folder, faulty, generate_spec, subject};
 use bench_generator::Overrides;
 use bench_runner::verify::{Check, Ingested, Truth, Verification, verify};
 use serde_json::{Value, json};
@@ -113,19 +113,6 @@ impl World {
 
 fn settings() -> Value {
     json!({ "shuffle_partitions": 2, "adaptive": false, "checkpoint_interval": 2 })
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder is made");
-    for entry in std::fs::read_dir(from).expect("the folder is there") {
-        let entry = entry.expect("it can be listed");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("it has one").is_dir() {
-            copy_folder(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).expect("it is copied");
-        }
-    }
 }
 
 /// Whether a log's first message is a row.

@@ -3,4 +3,5 @@
 
 mod drive;
 mod honest;
+mod killed;
 mod lies;

@@ -40,6 +40,7 @@ def arguments() -> argparse.Namespace:
     add("--keep", **folder, help="keep both lakes here, and use a reference again that is there")
     add("--store", **folder, help="store the reference's tables as expected values of a test")
     add("--jars", **folder, required=True, help="Delta's jars, from prepare.py")
+    add("--bench", type=Path, metavar="FILE", help="the command `bench`, where it is built already")
     add("--modalities", type=Path, default=MODALITIES, help="exam codes and modalities, CSV")
     return parser.parse_args()
 
@@ -81,8 +82,10 @@ def reference(options: argparse.Namespace, names: list[str], out: Path) -> list[
     return done
 
 
-def bench() -> Path:
-    """Builds the command, and says where it is."""
+def bench(given: Path | None) -> Path:
+    """The command: the one that is given, or else built now."""
+    if given is not None:
+        return given.resolve()
     build = ["cargo", "build", "--release", "-q", "--bin", "bench"]
     if subprocess.run(build, cwd=ROOT).returncode != 0:
         sys.exit("error: `bench` does not build\n  what cargo says stands above")
@@ -93,7 +96,14 @@ def bench() -> Path:
 
 def ingest(options: argparse.Namespace, lake: Path) -> tuple[dict[str, Any], float]:
     """Runs `bench ingest`; its ledger, and the processor seconds that it took."""
-    command = [str(bench()), "ingest", "--json", str(options.logs.resolve()), "--lake", str(lake)]
+    command = [
+        str(bench(options.bench)),
+        "ingest",
+        "--json",
+        str(options.logs.resolve()),
+        "--lake",
+        str(lake),
+    ]
     command += ["--files-per-workflow", str(options.batch)]
     command += ["--modalities", str(options.modalities.resolve())]
     for setting in options.set:

@@ -19,6 +19,7 @@ from typing import Any
 import transformer
 from compare import ROOT, bench
 from lake import CURATED, LATEST, MAPPING, REPORTS, TABLES, Lake, Row, plain
+from stored import row_hash
 
 SPEC = ROOT / "targets/embedded/tests/data/reference/generated.toml"
 SETTINGS = {
@@ -30,8 +31,8 @@ SETTINGS = {
 }
 
 
-def run(*arguments: str) -> dict[str, Any]:
-    done = subprocess.run([str(bench()), *arguments, "--json"], stdout=subprocess.PIPE)
+def run(command: Path, *arguments: str) -> dict[str, Any]:
+    done = subprocess.run([str(command), *arguments, "--json"], stdout=subprocess.PIPE)
     if done.returncode != 0:
         sys.exit(f"error: `bench {arguments[0]}` failed (exit code {done.returncode})")
     return json.loads(done.stdout)
@@ -42,16 +43,16 @@ def require(holds: bool, what: str) -> None:
         sys.exit(f"error: {what}")
 
 
-def make(folder: Path) -> tuple[Lake, dict[str, int]]:
+def make(command: Path, folder: Path) -> tuple[Lake, dict[str, int]]:
     """A lake of generated logs, ingested twice, and its rows as the ledger has them."""
     logs, lake = folder / "logs", folder / "lake"
-    run("generate", "--profile", str(SPEC), "--out", str(logs))
+    run(command, "generate", "--profile", str(SPEC), "--out", str(logs))
     ingest = ["ingest", str(logs), "--lake", str(lake), "--files-per-workflow", "90"]
     for key, value in SETTINGS.items():
         ingest += ["--set", f"{key}={value}"]
-    run(*ingest)
+    run(command, *ingest)
     # A deliberate second ingest inserts rows of NULL year again.
-    state = run(*ingest)["ledger"]["state"]
+    state = run(command, *ingest)["ledger"]["state"]
     return Lake("lake", lake), {table: state[table]["rows"] for table in state}
 
 
@@ -83,17 +84,14 @@ def spark_rows(frame: Any) -> list[Row]:
     return [plain({column: utc(value) for column, value in row.items()}) for row in rows]
 
 
-def ordered(rows: list[Row]) -> list[str]:
-    return sorted(repr(sorted(row.items())) for row in rows)
-
-
 def check(spark: Any, lake: Lake, name: str, counted: int) -> str:
     frame = spark.read.format("delta").load(str(lake.folder / name))
     mine, sparks = lake.rows(name), spark_rows(frame)
     for reader, rows in (("deltalake", mine), ("Spark", sparks)):
         said = f"{name}: {reader} reads {len(rows)} rows, the ledger has {counted}"
         require(len(rows) == counted, said)
-    require(ordered(mine) == ordered(sparks), f"{name}: the two readers see other rows")
+    same = sorted(map(row_hash, mine)) == sorted(map(row_hash, sparks))
+    require(same, f"{name}: the two readers see other rows")
     said = f"{counted} rows"
     if name == REPORTS:
         for year in {row.get("year") for row in mine}:
@@ -114,12 +112,13 @@ def check(spark: Any, lake: Lake, name: str, counted: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jars", type=Path, required=True, help="Delta's jars, from prepare.py")
+    parser.add_argument("--bench", type=Path, help="the command `bench`, where it is built already")
     options = parser.parse_args()
     os.environ["TZ"] = "UTC"
     time.tzset()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        lake, counts = make(folder)
+        lake, counts = make(bench(options.bench), folder)
         check_hardships(lake)
         spark = transformer.spark_session(folder / "spark", options.jars.resolve(), {})
         try:

@@ -49,10 +49,6 @@ pub fn serve(
     let mut served: Option<Arc<Served>> = None;
     let mut in_hand: Vec<JoinHandle<Result<()>>> = Vec::new();
     for request in requests {
-        let (done, still): (Vec<_>, Vec<_>) =
-            in_hand.into_iter().partition(JoinHandle::is_finished);
-        in_hand = still;
-        done.into_iter().try_for_each(wait_for)?;
         match (request?, &mut served) {
             (Request::Shutdown, _) => break,
             (Request::Hello(hello), None) => match Served::new(hello) {
@@ -66,6 +62,7 @@ pub fn serve(
             (Request::Ingest(_), None) => return Err(out_of_order("ingest before hello")),
             (Request::Ingest(ingest), Some(served)) => {
                 let (served, output) = (Arc::clone(served), Arc::clone(&output));
+                wait_for_a_slot(&mut in_hand, served.slots)?;
                 in_hand.push(std::thread::spawn(move || {
                     let _end = EndOnPanic;
                     let reply = match served.ingest(&ingest, &output) {
@@ -78,6 +75,21 @@ pub fn serve(
         }
     }
     in_hand.into_iter().try_for_each(wait_for)
+}
+
+/// Lets go of what is done, and waits while every slot has something in hand.
+fn wait_for_a_slot(in_hand: &mut Vec<JoinHandle<Result<()>>>, slots: usize) -> Result<()> {
+    loop {
+        for done in in_hand.extract_if(.., |one| one.is_finished()) {
+            wait_for(done)?;
+        }
+        match in_hand.pop_if(|_| slots == 1) {
+            Some(only) => wait_for(only)?,
+            None if in_hand.len() < slots => return Ok(()),
+            // An answer is told a moment before its slot is free.
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
 }
 
 fn wait_for(in_hand: JoinHandle<Result<()>>) -> Result<()> {
@@ -178,6 +190,8 @@ struct Served {
     idle: Mutex<Vec<Engine>>,
     lake: String,
     options: Options,
+    /// Workflows at a time.
+    slots: usize,
     dataset: PathBuf,
     sequence: String,
 }
@@ -221,6 +235,7 @@ impl Served {
                 idle: Mutex::new(vec![engine]),
                 lake: hello.lake,
                 options,
+                slots: hello.resources.slots.unwrap_or(1).max(1) as usize,
                 dataset,
                 sequence: hello.sequence,
             },
