@@ -9,6 +9,7 @@
 //! Everything that happens is in the journal before anything follows from it, so that a run whose
 //! runner was killed is resumed from there.
 
+mod again;
 mod arm;
 mod conductor;
 mod dataset;
@@ -25,8 +26,9 @@ mod world;
 #[cfg(test)]
 mod play;
 
+pub use again::verify_again;
 pub use conductor::{Arm, ConductError, Conductor};
 pub use error::RunError;
 pub(crate) use folder::REPORT_FILE;
-pub use session::{Finished, Options, resume, start, verify_again};
+pub use session::{Finished, Options, resume, start};
 pub use world::{Cost, Happening, Sent, StartError, Started, Usage, World};

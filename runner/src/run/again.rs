@@ -1,0 +1,85 @@
+//! A run directory, opened again: to verify its lakes once more, or to carry on with it.
+
+use super::dataset::{self, Logs};
+use super::error::RunError;
+use super::folder::{Folder, RunFile, VERIFICATION_FILE};
+use super::verifying::{Verifications, verify};
+use crate::record::{History, read_events};
+use crate::scenario::TargetKind;
+use std::path::Path;
+
+/// Verifies the lakes of a run once more, and writes what came out. Also says which arms could not be
+/// verified, and why.
+///
+/// # Errors
+/// [`RunError`]
+pub fn verify_again(path: &Path) -> Result<(Verifications, Vec<String>), RunError> {
+    let folder = Folder::open(path)?;
+    let mut run = Folder::read(&folder.path)?;
+    reveal(&mut run)?;
+    let logs = dataset::folder(&run.dataset.path)?;
+    same_logs(&logs, &run)?;
+    let history = read(&folder.path)?;
+    let mut verifications = Verifications::default();
+    let mut skipped = Vec::new();
+    for arm in &history.arms {
+        let variant = run
+            .scenario
+            .variants
+            .iter()
+            .find(|one| one.name == arm.id.variant);
+        let Some(variant) = variant.filter(|one| one.target.kind != TargetKind::Null) else {
+            skipped.push(format!("{}: its target keeps no lake", arm.id));
+            continue;
+        };
+        if !arm.lake.contains("://") && !Path::new(&arm.lake).exists() {
+            skipped.push(format!(
+                "{}: its lake was dropped; --keep-lakes keeps it",
+                arm.id
+            ));
+            continue;
+        }
+        let batches = dataset::batches(
+            &logs.paths,
+            variant.sequence.files_per_workflow,
+            variant.sequence.passes,
+        );
+        let verification = verify(arm, variant, &logs, &batches)?;
+        verifications.push(arm.id.clone(), verification);
+    }
+    folder.write_json(VERIFICATION_FILE, &verifications)?;
+    Ok((verifications, skipped))
+}
+
+/// Takes the passwords that are kept in no file from the environment.
+pub(super) fn reveal(run: &mut RunFile) -> Result<(), RunError> {
+    let variable = |option: &str| option.to_uppercase();
+    let revealed = run
+        .scenario
+        .with_secrets(|option| std::env::var(variable(option)).ok());
+    revealed.map_err(|option| RunError::Secret {
+        variable: variable(&option),
+        option,
+    })
+}
+
+/// A run is about the logs that it was begun with.
+pub(super) fn same_logs(logs: &Logs, run: &RunFile) -> Result<(), RunError> {
+    if logs.identity.digest == run.dataset.digest {
+        return Ok(());
+    }
+    Err(RunError::OtherDataset {
+        path: logs.root.clone(),
+        found: logs.identity.digest.clone(),
+        expected: run.dataset.digest.clone(),
+    })
+}
+
+pub(super) fn read(folder: &Path) -> Result<History, RunError> {
+    let mut history = History::default();
+    read_events(folder, |record| {
+        history.apply(record);
+        Ok::<_, RunError>(())
+    })?;
+    Ok(history)
+}
