@@ -23,6 +23,44 @@ test:
 test-slow:
     cargo test --release --workspace -- --include-ignored
 
+# The tests of lakes on S3 against a server that is not ours (moto, from PyPI).
+test-s3 port="5599":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    folder="${CARGO_TARGET_DIR:-target}/moto"
+    if [ ! -x "$folder/bin/moto_server" ]; then
+        python3 -m venv "$folder"
+        "$folder/bin/pip" install --quiet 'moto[server]==5.2.1'
+    fi
+    "$folder/bin/moto_server" -p {{ port }} > "$folder/log" 2>&1 &
+    trap "kill $!" EXIT
+    "$folder/bin/python" - http://127.0.0.1:{{ port }}/lakes << 'END'
+    import sys, time, urllib.request
+    for attempt in range(100):
+        try:
+            urllib.request.urlopen(urllib.request.Request(sys.argv[1], method="PUT"))
+            break
+        except OSError:
+            time.sleep(0.1)
+    else:
+        sys.exit("the server does not answer")
+    END
+    BENCH_TEST_S3_ENDPOINT=http://127.0.0.1:{{ port }} \
+        cargo test --release --workspace --test suite -- --ignored on_another_server --nocapture
+
+# A hundred runs, each killed at a random moment (worker, runner, or both) and resumed: no row is lost.
+test-kills:
+    cargo test --release --workspace --test run -- --ignored kills:: --nocapture
+
+# Every lie of a worker that lies, through `bench run`: all are found out.
+test-lies:
+    cargo test --release --workspace --test run -- --ignored lies:: --nocapture
+
+# What the harness costs by itself: ten thousand workflows of a worker that only answers.
+overhead *options:
+    cargo build --release --workspace --bin bench
+    "${CARGO_TARGET_DIR:-target}/release/bench" run bench-suites/overhead.toml {{ options }}
+
 # Format the code.
 fmt:
     cargo fmt --all
@@ -56,6 +94,14 @@ check-schema:
     target/schema-venv/bin/pip install --quiet jsonschema==4.26.0
     cargo build --release --bin bench
     target/schema-venv/bin/python runner/tests/scenarios/check_schema.py "${CARGO_TARGET_DIR:-target}/release/bench" scenarios
+
+# Compare `bench ingest` with the platform's own transformer on a folder of logs; needs Java 17, Maven and Python.
+compare-reference logs transformer="../shared/peers/scout-hl7-transformer" *options:
+    made=$(python3 targets/embedded/compare/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/compare.py --jars "$made/jars" {{ logs }} {{ transformer }} {{ options }}
+
+# Whether Spark and the Python `deltalake` read an embedded lake as its ledger counts it; needs the same.
+readers *options:
+    made=$(python3 targets/embedded/compare/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/readers.py --jars "$made/jars" {{ options }}
 
 # Take the bytes that the generator makes now as the golden ones. Raise GENERATOR_VERSION first.
 golden:

@@ -9,9 +9,10 @@
 //! The folder should be on a memory file system; it defaults to `/dev/shm`. The binary is the one
 //! beside this program; build it first (`cargo build --release --bin bench`).
 
+use bench_suites::{beside, median, run};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -47,7 +48,7 @@ fn main() {
     println!("{messages} messages in {logs} logs, median of {runs}");
     println!(
         "generate  {generating:>8.2?}  {rate:.0} messages/s, peak memory {} MB",
-        peak / 1000
+        peak / 1_000_000
     );
     println!("cp -r     {copying:>8.2?}");
     println!(
@@ -57,57 +58,13 @@ fn main() {
     let _ = fs::remove_dir_all(&folder);
 }
 
-fn bench() -> PathBuf {
-    let here = std::env::current_exe().expect("a program knows its place");
-    let folder = here
-        .ancestors()
-        .nth(2)
-        .expect("examples/ stands beside the binary");
-    folder.join("bench")
-}
-
-/// Runs `bench generate`: its wall time, and its peak resident memory in kB.
+/// Runs `bench generate`: its wall time, and its peak resident memory in bytes.
 fn generate(out: &Path, messages: &str, logs: &str) -> (Duration, u64) {
-    let start = Instant::now();
-    let mut child = Command::new(bench())
+    let mut command = Command::new(beside("bench"));
+    command
         .args(["generate", "--profile", "varied", "--seed", "20251029"])
-        .args([
-            "--messages",
-            messages,
-            "--log-files",
-            logs,
-            "--threads",
-            "2",
-            "--out",
-        ])
-        .arg(out)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary `bench` stands beside the examples: build it first");
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    let exit = loop {
-        // The high-water mark is the kernel's own; a look now and then finds its last value.
-        if let Ok(text) = fs::read_to_string(&status) {
-            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-            peak = kilobytes
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(peak)
-                .max(peak);
-        }
-        match child.try_wait().expect("a child can be waited for") {
-            Some(exit) => break exit,
-            None => std::thread::sleep(Duration::from_millis(2)),
-        }
-    };
-    let time = start.elapsed();
-    assert!(exit.success(), "bench generate failed");
-    (time, peak)
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
+        .args(["--messages", messages, "--log-files", logs])
+        .args(["--threads", "2", "--out"])
+        .arg(out);
+    run(&mut command)
 }

@@ -49,6 +49,17 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
+    /// A worker cannot be put into its place.
+    #[error("cannot become a worker")]
+    Launch(#[source] io::Error),
+    /// There is no place for generated data sets.
+    #[error(
+        "there is no cache folder, as neither XDG_CACHE_HOME nor HOME is set; name a folder with --cache"
+    )]
+    NoCache,
+    /// A run could not be made, resumed or verified.
+    #[error(transparent)]
+    Run(#[from] crate::run::RunError),
     /// There is no such command.
     #[error("there is no command `{name}`; the commands are {known}")]
     UnknownCommand {
@@ -64,11 +75,13 @@ impl Error {
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Output(_) => Exit::Unavailable,
+            Self::Output(_) | Self::Launch(_) => Exit::Unavailable,
             Self::Generator(error) => generator_exit(error),
             Self::Workflow { .. } => Exit::WorkflowFailed,
             Self::Engine(error) => engine_exit(error),
+            Self::Run(error) => error.exit(),
             Self::Read { .. }
+            | Self::NoCache
             | Self::Scenario(_)
             | Self::Hl7(_)
             | Self::NoSuchMessage { .. }
@@ -100,7 +113,7 @@ impl Error {
     }
 }
 
-fn generator_exit(error: &bench_generator::Error) -> Exit {
+pub(crate) fn generator_exit(error: &bench_generator::Error) -> Exit {
     use bench_generator::Error as Cause;
     match error {
         Cause::Spec { .. }
@@ -124,7 +137,7 @@ fn engine_exit(error: &bench_embedded::Error) -> Exit {
 }
 
 /// Whether another path would do, rather than another machine or more room.
-fn is_asked_wrong(kind: io::ErrorKind) -> bool {
+pub(crate) fn is_asked_wrong(kind: io::ErrorKind) -> bool {
     use io::ErrorKind as Kind;
     matches!(
         kind,

@@ -12,9 +12,13 @@ pub mod exit;
 pub mod inspect;
 pub mod plan;
 pub mod probe;
+pub mod record;
+pub mod run;
 pub mod scenario;
+pub mod sequence;
 pub mod terminal;
 pub mod verify;
+pub mod worker;
 
 mod commands;
 mod delta;
@@ -53,7 +57,8 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     let terminal = Terminal::detect(cli.color);
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    // Not locked: a worker's threads print, too.
+    let mut out = std::io::BufWriter::new(std::io::stdout());
     let result = execute(&cli.command, &terminal, &mut out)
         .and_then(|exit| out.flush().map(|()| exit).map_err(Error::Output));
     match result {
@@ -69,6 +74,9 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 
 fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Result<Exit, Error> {
     match command {
+        Command::Run(arguments) => commands::run::run(arguments, terminal, out),
+        Command::Verify(arguments) => commands::verify::run(arguments, terminal, out),
+        Command::Launch(arguments) => Err(commands::launch::run(arguments)),
         Command::List(arguments) => commands::list::run(arguments, terminal, out),
         Command::Show(arguments) => commands::show::run(arguments, terminal, out),
         Command::Schema => commands::schema::run(out),

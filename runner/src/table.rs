@@ -21,15 +21,18 @@ pub(crate) enum Align {
 /// Rows under headings.
 #[derive(Debug)]
 pub(crate) struct Table {
-    columns: Vec<(&'static str, Align)>,
+    columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table without rows.
-    pub(crate) fn new(columns: impl Into<Vec<(&'static str, Align)>>) -> Self {
+    pub(crate) fn new<S: Into<String>>(columns: impl IntoIterator<Item = (S, Align)>) -> Self {
         Self {
-            columns: columns.into(),
+            columns: columns
+                .into_iter()
+                .map(|(title, align)| (title.into(), align))
+                .collect(),
             rows: Vec::new(),
         }
     }
@@ -63,7 +66,7 @@ impl Table {
         let titles: Vec<String> = self
             .columns
             .iter()
-            .map(|(title, _)| title.to_string())
+            .map(|(title, _)| title.clone())
             .collect();
         let heading = self.line(&titles, &widths);
         let _ = writeln!(text, "{}", terminal.paint(Tone::Heading, heading));

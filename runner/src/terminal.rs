@@ -182,6 +182,21 @@ pub fn hang(out: &mut String, label: &str, text: &str, width: usize) {
     }
 }
 
+/// Bytes in the greatest binary unit that leaves at least one of it: `96 MiB`, `1.5 GiB`.
+#[must_use]
+pub fn binary_size(bytes: u64) -> String {
+    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let Some((unit, shift)) = units.into_iter().find(|(_, shift)| bytes >> shift > 0) else {
+        return format!("{bytes} B");
+    };
+    let count = bytes as f64 / f64::from(1_u32 << shift);
+    if bytes.trailing_zeros() >= shift {
+        format!("{count:.0} {unit}")
+    } else {
+        format!("{count:.1} {unit}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,6 +236,12 @@ mod tests {
         assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(counted(1, "message"), "1 message");
         assert_eq!(counted(2000, "message"), "2,000 messages");
+    }
+
+    #[test]
+    fn sizes_are_told_in_binary_units() {
+        let shown = [0, 1023, 96 << 20, 3 << 29, (1 << 30) + 1].map(binary_size);
+        assert_eq!(shown, ["0 B", "1023 B", "96 MiB", "1.5 GiB", "1.0 GiB"]);
     }
 
     #[test]

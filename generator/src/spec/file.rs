@@ -38,6 +38,20 @@ pub struct SpecFile {
     pub(crate) faults: BTreeMap<String, f64>,
 }
 
+impl SpecFile {
+    /// Name of the profile, or of the spec.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Seed of all draws.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
 /// Value and weight, as TOML writes them: `[value, weight]`.
 pub(crate) type Entries = Vec<(u32, f64)>;
 

@@ -50,6 +50,10 @@ impl Cli {
 /// The commands of `bench`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Carry out a scenario: measure ingest, and prove that no row was lost
+    Run(Box<RunArguments>),
+    /// Verify the lakes of a run once more
+    Verify(VerifyArguments),
     /// List the scenarios that come with bench
     List(ListArguments),
     /// Show a scenario, every value with where it came from
@@ -64,6 +68,9 @@ pub enum Command {
     Ingest(IngestArguments),
     /// Be an engine that a runner drives over standard input and output
     Worker(WorkerArguments),
+    /// Become a worker inside its limits; used by bench itself
+    #[command(hide = true)]
+    Launch(LaunchArguments),
     /// Show what the platform reads in a log, beside what the HL7 standard says
     Inspect(InspectArguments),
     /// Say what this machine can do, and what each missing thing would enable
@@ -72,6 +79,91 @@ pub enum Command {
     Completions(CompletionsArguments),
     /// Print the manual page of bench or of one command
     Man(ManArguments),
+}
+
+/// `bench run`
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "\
+bench run [OPTIONS] <SCENARIO>
+       bench run --resume <RUN>",
+    after_help = "A run directory holds everything that is known of a run; docs/run-directory.md explains it.
+Ctrl-C ends a run cleanly, and --resume carries on with it, also after a crash.
+
+Examples:
+  bench run quickstart
+  bench run scenarios/dev04-sequential.toml
+  bench run dev04-sequential --set settings.shuffle_partitions=32
+  bench run dev04-sequential --set dataset.path=logs --dry-run
+  bench run --resume runs/20261130T074501Z-quickstart-3fa9"
+)]
+pub struct RunArguments {
+    /// A scenario file, or the name of a shipped scenario (`bench list`)
+    #[arg(value_name = "SCENARIO", required_unless_present = "resume")]
+    pub scenario: Option<String>,
+    /// Carry on with a run that was interrupted or whose runner died
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["scenario", "set", "out", "wipe", "dry_run"])]
+    pub resume: Option<PathBuf>,
+    /// Override a key of the scenario, as in settings.shuffle_partitions=32; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Setting>,
+    /// Folder in which the run directory is made
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub out: PathBuf,
+    /// Where generated data sets are kept [default: the user's cache folder]
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// Print the plan and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Keep the lakes, whatever the scenario says
+    #[arg(long, conflicts_with = "drop_lakes")]
+    pub keep_lakes: bool,
+    /// Drop the lakes once they are verified, whatever the scenario says
+    #[arg(long)]
+    pub drop_lakes: bool,
+    /// Empty a lake that is not, instead of refusing it
+    #[arg(long)]
+    pub wipe: bool,
+    /// Do not look for room on the disk first
+    #[arg(long)]
+    pub no_space_check: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `bench verify`
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  bench verify runs/20261130T074501Z-quickstart-3fa9")]
+pub struct VerifyArguments {
+    /// A run directory whose lakes were kept
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `bench launch`
+#[derive(Args, Debug)]
+pub struct LaunchArguments {
+    /// Process id of the runner, which must be the parent
+    #[arg(long, value_name = "PID")]
+    pub parent: u32,
+    /// File of a control group to enter
+    #[arg(long, value_name = "FILE")]
+    pub cgroup_procs: Vec<PathBuf>,
+    /// Processors to use
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub cpus: Vec<usize>,
+    /// Program and arguments
+    #[arg(last = true, required = true)]
+    pub command: Vec<String>,
 }
 
 /// `bench list`
@@ -329,6 +421,8 @@ pub struct WorkerArguments {
 pub enum WorkerKind {
     /// The engine written for this bench, on Delta.
     Embedded,
+    /// Only answers: what a run with it costs, the harness costs.
+    Null,
 }
 
 /// `bench inspect`

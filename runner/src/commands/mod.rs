@@ -5,11 +5,14 @@ pub(crate) mod doctor;
 pub(crate) mod generate;
 pub(crate) mod ingest;
 pub(crate) mod inspect;
+pub(crate) mod launch;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod truth;
+pub(crate) mod verify;
 pub(crate) mod worker;
 
 use crate::error::Error;

@@ -3,6 +3,7 @@
 use crate::cli::{WorkerArguments, WorkerKind};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::worker::serve_null;
 use bench_embedded::worker::{AtEnd, serve};
 use std::io::BufReader;
 
@@ -15,6 +16,9 @@ pub(crate) fn run(arguments: &WorkerArguments) -> Result<Exit, Error> {
                 AtEnd::Exit,
             )
             .map_err(Error::Engine)?;
+        }
+        WorkerKind::Null => {
+            serve_null(std::io::stdin().lock(), std::io::stdout().lock()).map_err(Error::Output)?;
         }
     }
     Ok(Exit::Ok)

@@ -228,11 +228,15 @@ pub(super) const CONCURRENT: [&str; 4] = [
 
 /// Whether the value of a dotted key, of the base or of a variant, may be a password.
 pub(super) fn is_secret(path: &str) -> bool {
+    path.split_once("target.storage.")
+        .is_some_and(|(_, name)| is_secret_option(name))
+}
+
+/// Whether an option of a store may be a password.
+pub(super) fn is_secret_option(name: &str) -> bool {
     let marks = ["key", "secret", "token", "password", "credential"];
-    path.split_once("target.storage.").is_some_and(|(_, name)| {
-        let name = name.to_lowercase();
-        marks.iter().any(|mark| name.contains(mark))
-    })
+    let name = name.to_lowercase();
+    marks.iter().any(|mark| name.contains(mark))
 }
 
 /// What a dotted key is.

@@ -27,6 +27,7 @@ mod read;
 mod reference;
 mod resolve;
 mod schema;
+mod secrets;
 mod shipped;
 mod show;
 mod source;
@@ -42,6 +43,7 @@ pub use model::{
 pub use reference::reference;
 pub use resolve::Values;
 pub use schema::schema;
+pub use secrets::HIDDEN;
 pub use shipped::SHIPPED;
 pub use source::Place;
 pub use units::{duration_text, size_text};

@@ -13,7 +13,7 @@ use super::reached::{self, Reached};
 use super::read::{Found, OpenTable};
 use super::versions;
 use super::winners::Winners;
-use super::{Subject, files};
+use super::{Outcome, Subject, files};
 use crate::delta::Lake;
 use bench_tables::Table;
 use bench_tables::fold::{Counts, Fact, Fold, Settings};
@@ -34,10 +34,11 @@ pub(super) fn check(
     checks: &mut Checks,
 ) -> Result<Settled, String> {
     let threads = subject.threads.max(1);
+    let completed = any_completed(subject);
     let reports_table = files::open(
         Found::open(lake, Table::Reports),
         Table::Reports,
-        true,
+        completed,
         checks,
     );
     let reports = reports_table
@@ -64,7 +65,7 @@ pub(super) fn check(
     let curated_table = files::open(
         Found::open(lake, Table::Curated),
         Table::Curated,
-        true,
+        completed,
         checks,
     );
     let curated = curated_table
@@ -92,7 +93,7 @@ pub(super) fn check(
     let latest_table = files::open(
         Found::open(lake, Table::Latest),
         Table::Latest,
-        true,
+        completed,
         checks,
     );
     let latest = latest_table
@@ -123,7 +124,7 @@ pub(super) fn check(
     drop(fold);
     let hashes = curated.map(|curated| curated.diagnoses).unwrap_or_default();
 
-    let dx_table = files::open(Found::open(lake, Table::Dx), Table::Dx, true, checks);
+    let dx_table = files::open(Found::open(lake, Table::Dx), Table::Dx, completed, checks);
     if let Some(table) = dx_table.as_deref() {
         let found = dx::read(table, facts, threads);
         let choices = dx_choices(facts, &plan, &winners, &stored, &reached);
@@ -223,6 +224,12 @@ fn fold(subject: &Subject, facts: &Facts, plan: &Plan) -> Result<(Fold, Vec<Coun
     Ok((fold, counts))
 }
 
+/// Whether a workflow completed: only then must there be tables.
+fn any_completed(subject: &Subject) -> bool {
+    let mut workflows = subject.workflows.iter();
+    workflows.any(|workflow| workflow.outcome == Outcome::Completed)
+}
+
 #[allow(clippy::too_many_arguments, reason = "it is one part of one story")]
 fn mapping_tables(
     subject: &Subject,
@@ -235,7 +242,7 @@ fn mapping_tables(
     versions_of: &dyn Fn(&OpenTable, &mut Checks),
 ) {
     let threads = subject.threads.max(1);
-    let needed = subject.create_mapping;
+    let needed = subject.create_mapping && any_completed(subject);
     let table = files::open(
         Found::open(lake, Table::Mapping),
         Table::Mapping,

@@ -1,7 +1,7 @@
 //! Log batches: which logs make a workflow, and the rows that their messages make.
 //!
-//! A log that cannot be read, or holds no message, is an outcome and no error; a message whose ids
-//! would make a column that no table can hold is an error before anything is written.
+//! A log that is gone, may not be read, or holds no message is an outcome and no error; a message
+//! whose ids would make a column that no table can hold is an error before anything is written.
 
 use crate::error::{Error, Result};
 use crate::lake::parallel;
@@ -122,6 +122,21 @@ fn refuse_shared_stems(batch: &LogBatch) -> Result<()> {
     Ok(())
 }
 
+/// Whether an error tells of the log, which is then an outcome, and not of the process or of the
+/// machine: without memory or free file handles every log would seem to have failed, and the
+/// workflow would complete without its rows.
+fn is_of_the_log(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::IsADirectory
+            | ErrorKind::NotADirectory
+            | ErrorKind::InvalidFilename
+    )
+}
+
 /// Rows and account of some logs.
 struct Rows<'a> {
     reading: &'a Reading<'a>,
@@ -152,9 +167,16 @@ impl<'a> Rows<'a> {
         self.ledger.logs += 1;
         let bytes = match std::fs::read(&log.path) {
             Ok(bytes) => bytes,
-            Err(error) => {
+            Err(error) if is_of_the_log(&error) => {
                 self.failed(log, format!("cannot be read: {error}"));
                 return Ok(());
+            }
+            Err(source) => {
+                return Err(Error::Io {
+                    action: "reading the log",
+                    path: log.path.clone(),
+                    source,
+                });
             }
         };
         let mut messages = 0;

@@ -2,6 +2,8 @@
 //!
 //! Messages name files, tables, versions and positions, never what a message says of a patient.
 
+mod trouble;
+
 use std::path::PathBuf;
 
 /// Why the engine could not do what it was asked.
@@ -113,7 +115,7 @@ pub enum Error {
         reason: String,
     },
     /// Reading or writing the lake failed.
-    #[error("table {table}: {action} {path}: {source}")]
+    #[error("table {table}: {action} {path}: {source}{hint}", hint = trouble::hint(source.as_ref()))]
     Storage {
         /// The table.
         table: &'static str,
@@ -125,7 +127,7 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A local file outside the tables.
-    #[error("{action} {path}: {source}", path = path.display())]
+    #[error("{action} {path}: {source}{hint}", path = path.display(), hint = trouble::hint(source))]
     Io {
         /// What was tried.
         action: &'static str,
@@ -134,8 +136,18 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The Delta library failed.
-    #[error("table {table}: {source}")]
+    /// A log or a checkpoint that the Delta library cannot make a table of.
+    #[error(
+        "table {table}: its log cannot be used: {reason}; repair the table or use another lake"
+    )]
+    Log {
+        /// The table.
+        table: &'static str,
+        /// What is wrong, without anything that the log says of rows.
+        reason: String,
+    },
+    /// The Delta library could not reach the table's files.
+    #[error("table {table}: {source}{hint}", hint = trouble::hint(source.as_ref()))]
     Delta {
         /// The table.
         table: &'static str,
@@ -161,13 +173,17 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Whether a new attempt may succeed without anybody changing anything.
+    /// Whether a new attempt may succeed without anybody changing this lake or its access: a disk
+    /// may have room by then and a store may answer, but a folder that is read-only stays so.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            Self::Contention { .. } | Self::Storage { .. } | Self::Delta { .. } | Self::Io { .. }
-        )
+        match self {
+            Self::Contention { .. } => true,
+            Self::Storage { source, .. } => !trouble::lasts(source.as_ref()),
+            Self::Delta { source, .. } => !trouble::lasts(source.as_ref()),
+            Self::Io { source, .. } => !trouble::lasts(source),
+            _ => false,
+        }
     }
 
     pub(crate) fn columns(
@@ -192,10 +208,18 @@ impl Error {
         }
     }
 
+    /// What the Delta library said. Log entries hold the least and the greatest values of a file's
+    /// columns, and some of the library's errors quote the log, so those are told in other words.
     pub(crate) fn delta(table: &'static str) -> impl FnOnce(deltalake::DeltaTableError) -> Self {
-        move |source| Self::Delta {
-            table,
-            source: Box::new(source),
+        move |source| match source {
+            source if trouble::is_of_the_store(&source) => Self::Delta {
+                table,
+                source: Box::new(source),
+            },
+            source => Self::Log {
+                table,
+                reason: trouble::told(&source),
+            },
         }
     }
 

@@ -6,10 +6,10 @@ use crate::lake::{Root, Table, Writing};
 use crate::ledger::{Ledger, TableCounts, TableState};
 use crate::settings::{Settings, Vacuum};
 use crate::stage::{Progress, Recorder};
-use crate::tables::{Step, curated, dx, latest, mapping, reports};
+use crate::tables::{Step, curated, dx, follow, latest, mapping, reports};
 use bench_hl7::{ModalityMap, Reader};
 use bench_tables::Table as Name;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How an engine is set up.
@@ -103,13 +103,33 @@ impl Engine {
     /// ingest of its own, also of logs that are there already.
     ///
     /// # Errors
-    /// What an attempt committed before it failed stays, and the next one continues from it.
+    /// What an attempt committed before it failed stays, and the next one continues from it. What
+    /// it wrote without committing is deleted.
     pub fn ingest(
         &mut self,
         workflow: &str,
         logs: &LogBatch,
         progress: &mut dyn Progress,
     ) -> Result<Ledger> {
+        let done = self.attempt(workflow, logs, progress);
+        if done.is_err() {
+            for table in self.tables.all() {
+                table.store.discard_uncommitted();
+            }
+        }
+        done
+    }
+
+    fn attempt(
+        &mut self,
+        workflow: &str,
+        logs: &LogBatch,
+        progress: &mut dyn Progress,
+    ) -> Result<Ledger> {
+        // What another writer made of any of the tables is known before anything is written.
+        for table in self.tables.all_mut() {
+            table.refresh()?;
+        }
         let mut recorder = Recorder::new(progress);
         let mut clock = Recorder::begin();
         let reading = Reading {
@@ -215,15 +235,41 @@ impl Engine {
         if due { self.vacuum() } else { Ok(0) }
     }
 
-    /// Deletes the files that are dead for longer than the retention; how many there were.
+    /// Deletes the files that are dead for longer than the retention, and those that killed
+    /// attempts left as long ago; how many there were. Whatever the retention is, a file stays that
+    /// the next attempt of an unfinished workflow needs to bring the other tables up to date.
     ///
     /// # Errors
     /// Where a file cannot be listed or deleted.
     pub fn vacuum(&mut self) -> Result<usize> {
-        let retention = self.writing.settings.vacuum_retention;
-        let mut deleted = 0;
+        let Settings {
+            vacuum_retention,
+            create_mapping,
+            ..
+        } = self.writing.settings;
         for table in self.tables.all_mut() {
-            deleted += table.vacuum(retention)?;
+            table.refresh()?;
+        }
+        let Tables {
+            reports,
+            curated,
+            latest,
+            mapping,
+            history,
+            dx,
+        } = &mut self.tables;
+        let mut unread = HashSet::new();
+        let root = &self.root;
+        unread.extend(follow::unread(root, curated, reports)?);
+        unread.extend(follow::unread(root, latest, curated)?);
+        unread.extend(follow::unread(root, dx, latest)?);
+        if create_mapping {
+            unread.extend(follow::unread(root, mapping, curated)?);
+            unread.extend(follow::unread(root, history, mapping)?);
+        }
+        let mut deleted = 0;
+        for table in self.tables.all() {
+            deleted += table.vacuum(vacuum_retention, &unread)?;
         }
         Ok(deleted)
     }

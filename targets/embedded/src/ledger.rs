@@ -51,8 +51,10 @@ pub struct TableState {
     pub bytes: u64,
 }
 
-/// The account of one workflow, or of several added up.
+/// The account of one workflow, or of several added up. What another engine's account leaves out is
+/// nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Ledger {
     /// Logs of the batch, failed ones included.
     pub logs: u64,

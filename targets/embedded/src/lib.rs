@@ -35,6 +35,7 @@ pub use batch::LogBatch;
 pub use error::{Error, Result};
 pub use folder::{FolderProgress, ingest_folder};
 pub use ingest::{Engine, Options};
+pub use lake::remote::register as register_s3;
 pub use ledger::{FailedLog, Ledger, LostMessage, TableCounts, TableState};
 pub use settings::{COUNTS, Effective, KEYS, SettingKey, SettingKind, Settings, Vacuum};
 pub use stage::{Progress, STAGES, Silent, Stage};

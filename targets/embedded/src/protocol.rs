@@ -75,6 +75,9 @@ pub struct Resources {
     /// Processors; all of the machine's where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<u32>,
+    /// Workflows that it is to execute at a time; one where it is missing. Further ones wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u32>,
     /// Bytes of memory; whoever starts the worker enforces them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,

@@ -1,8 +1,9 @@
 //! The engine as a process of its own, driven over stdin and stdout.
 //!
-//! One workflow at a time. While one is in hand, another thread says every few seconds that the
-//! worker is alive, and another reads on, so that the end of the input (the runner is gone) is
-//! noticed at once.
+//! A runner that gives it several workflows at a time has them ingested at a time, each by an engine
+//! of its own on the same lake, as other writers are. While one is in hand, another thread says every
+//! few seconds that the worker is alive, and another reads on, so that the end of the input (the
+//! runner is gone) is noticed at once.
 
 use crate::batch::LogBatch;
 use crate::error::{Error, Result};
@@ -15,7 +16,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How often a worker that works says so.
@@ -44,29 +46,68 @@ pub fn serve(
 ) -> Result<()> {
     let output = Arc::new(Mutex::new(output));
     let requests = read_requests(input, at_end);
-    let mut served: Option<Served> = None;
+    let mut served: Option<Arc<Served>> = None;
+    let mut in_hand: Vec<JoinHandle<Result<()>>> = Vec::new();
     for request in requests {
         match (request?, &mut served) {
-            (Request::Shutdown, _) => return Ok(()),
+            (Request::Shutdown, _) => break,
             (Request::Hello(hello), None) => match Served::new(hello) {
                 Ok((new, ready)) => {
                     say(&output, Reply::Ready(ready))?;
-                    served = Some(new);
+                    served = Some(Arc::new(new));
                 }
                 Err(error) => say(&output, failed(None, &error))?,
             },
             (Request::Hello(_), Some(_)) => return Err(out_of_order("a second hello")),
             (Request::Ingest(_), None) => return Err(out_of_order("ingest before hello")),
             (Request::Ingest(ingest), Some(served)) => {
-                let reply = match served.ingest(&ingest, &output) {
-                    Ok(done) => Reply::Done(done),
-                    Err(error) => failed(Some(&ingest), &error),
-                };
-                say(&output, reply)?;
+                let (served, output) = (Arc::clone(served), Arc::clone(&output));
+                wait_for_a_slot(&mut in_hand, served.slots)?;
+                in_hand.push(std::thread::spawn(move || {
+                    let _end = EndOnPanic;
+                    let reply = match served.ingest(&ingest, &output) {
+                        Ok(done) => Reply::Done(done),
+                        Err(error) => failed(Some(&ingest), &error),
+                    };
+                    say(&output, reply)
+                }));
             }
         }
     }
-    Ok(())
+    in_hand.into_iter().try_for_each(wait_for)
+}
+
+/// Lets go of what is done, and waits while every slot has something in hand.
+fn wait_for_a_slot(in_hand: &mut Vec<JoinHandle<Result<()>>>, slots: usize) -> Result<()> {
+    loop {
+        for done in in_hand.extract_if(.., |one| one.is_finished()) {
+            wait_for(done)?;
+        }
+        match in_hand.pop_if(|_| slots == 1) {
+            Some(only) => wait_for(only)?,
+            None if in_hand.len() < slots => return Ok(()),
+            // An answer is told a moment before its slot is free.
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+fn wait_for(in_hand: JoinHandle<Result<()>>) -> Result<()> {
+    in_hand
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// A panic in a workflow's thread is one of the worker: it ends at once, with the exit code of an
+/// internal error, so that the runner does not wait for an answer.
+struct EndOnPanic;
+
+impl Drop for EndOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::exit(70);
+        }
+    }
 }
 
 fn out_of_order(what: &str) -> Error {
@@ -91,9 +132,7 @@ fn say<W: Write>(output: &Output<W>, reply: Reply) -> Result<()> {
         path: PathBuf::from("stdout"),
         source,
     };
-    let mut output = output
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
     output.write_all(&line).map_err(io)?;
     output.flush().map_err(io)
 }
@@ -145,9 +184,14 @@ fn parse(line: &str) -> Result<Request> {
         .map_err(|error| Error::Protocol(format!("a line is no request: {error}")))
 }
 
-/// An engine that was greeted.
+/// A worker that was greeted.
 struct Served {
-    engine: Engine,
+    /// Engines that have nothing in hand. There are as many as there were ever workflows at a time.
+    idle: Mutex<Vec<Engine>>,
+    lake: String,
+    options: Options,
+    /// Workflows at a time.
+    slots: usize,
     dataset: PathBuf,
     sequence: String,
 }
@@ -174,7 +218,7 @@ impl Served {
             options.staging_root = root;
         }
         options.storage.extend(hello.storage);
-        let engine = Engine::open(&hello.lake, options)?;
+        let engine = Engine::open(&hello.lake, options.clone())?;
         let effective = engine.settings().effective().0;
         let ready = Ready {
             engine: "embedded".to_owned(),
@@ -188,7 +232,10 @@ impl Served {
         let dataset = PathBuf::from(hello.dataset);
         Ok((
             Self {
-                engine,
+                idle: Mutex::new(vec![engine]),
+                lake: hello.lake,
+                options,
+                slots: hello.resources.slots.unwrap_or(1).max(1) as usize,
                 dataset,
                 sequence: hello.sequence,
             },
@@ -197,7 +244,27 @@ impl Served {
     }
 
     fn ingest<W: Write + Send + 'static>(
-        &mut self,
+        &self,
+        ingest: &Ingest,
+        output: &Output<W>,
+    ) -> Result<Done> {
+        let idle = self.idle().pop();
+        let mut engine = match idle {
+            Some(engine) => engine,
+            None => Engine::open(&self.lake, self.options.clone())?,
+        };
+        let done = self.ingest_with(&mut engine, ingest, output);
+        self.idle().push(engine);
+        done
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Engine>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ingest_with<W: Write + Send + 'static>(
+        &self,
+        engine: &mut Engine,
         ingest: &Ingest,
         output: &Output<W>,
     ) -> Result<Done> {
@@ -205,9 +272,8 @@ impl Served {
         let workflow = format!("{}/{}", self.sequence, ingest.workflow);
         let alive = Heartbeats::start(ingest, output);
         let mut teller = Teller { ingest, output };
-        let ledger = self.engine.ingest(&workflow, &batch, &mut teller)?;
-        self.engine
-            .after_workflow(ingest.workflow, ingest.last.then_some(ingest.workflow))?;
+        let ledger = engine.ingest(&workflow, &batch, &mut teller)?;
+        engine.after_workflow(ingest.workflow, ingest.last.then_some(ingest.workflow))?;
         drop(alive);
         let versions = ledger
             .state

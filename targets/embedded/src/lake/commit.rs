@@ -75,18 +75,17 @@ impl Table {
     /// Commits on top of the version that the plan was made on.
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Outcome> {
         let version = self.version() + 1;
-        let written: Vec<String> = commit.adds.iter().map(|add| add.path.clone()).collect();
-        let bytes = entry_bytes(self, commit)?;
+        let bytes = entry_bytes(self, commit)?.into();
         crate::kill::point("files written");
-        if !self.store.put_commit(version, bytes.clone().into())? {
-            for path in written {
-                self.store.delete(&path)?;
-            }
+        if !self.store.put_commit(version, &bytes)? {
+            self.store.discard_uncommitted();
             self.refresh()?;
             return Ok(Outcome::Conflict);
         }
+        self.store
+            .committed(commit.adds.iter().map(|add| add.path.as_str()));
         crate::kill::point("committed");
-        let entry = Entry::parse(self.name(), version, &bytes.into())?;
+        let entry = Entry::parse(self.name(), version, &bytes)?;
         self.apply(entry)?;
         self.checkpoint_if_due()?;
         Ok(Outcome::Committed(version))

@@ -182,7 +182,9 @@ impl<'a> FileWriter<'a> {
             self.flush()?;
         }
         let wrong = |source| Error::storage(self.table.name(), "writing", &self.path, source);
-        let sink = self.writer.into_inner().map_err(wrong)?;
+        self.writer.finish().map_err(wrong)?;
+        // Not `into_inner`, which forgets what the system said of a failure.
+        let sink = std::mem::replace(self.writer.inner_mut(), Sink::Complete);
         let size = sink.bytes().map_err(|error| wrong(error.into()))?;
         self.table.store.finish(&self.path, sink)?;
         crate::kill::point("file written");

@@ -6,7 +6,7 @@
 //! how many files its output is cut.
 //!
 //! ```text
-//! store    bytes: data files, log entries, notes beside the tables
+//! store    bytes: data files, log entries, notes beside the tables; remote those of an object store
 //! log      what log entries say: live files, key ranges, transactions
 //! table    a table at a version; opening, making, refusing
 //! read     rows out of files          encode   rows into a file, stats its statistics
@@ -27,7 +27,7 @@ pub(crate) mod log;
 pub(crate) mod merge;
 pub(crate) mod parallel;
 pub(crate) mod read;
-mod remote;
+pub(crate) mod remote;
 mod stats;
 pub(crate) mod store;
 pub(crate) mod table;

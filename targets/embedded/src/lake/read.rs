@@ -8,8 +8,8 @@ use super::store::DataFile;
 use super::table::Table;
 use crate::error::{Error, Result};
 use arrow::array::{ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, new_null_array};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, FieldRef, Int32Type, Schema, SchemaRef};
+use arrow::compute::{CastOptions, cast, cast_with_options};
+use arrow::datatypes::{DataType, Field, FieldRef, Int32Type, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
@@ -26,6 +26,7 @@ const DICTIONARY_ROWS: usize = 64 * 1024;
 /// A reader over one file.
 pub(crate) struct FileRows {
     table: &'static str,
+    path: String,
     reader: parquet::arrow::arrow_reader::ParquetRecordBatchReader,
     schema: SchemaRef,
     partition: Option<i32>,
@@ -141,8 +142,9 @@ pub(crate) fn dictionaries(
         .with_projection(mask)
         .with_batch_size(DICTIONARY_ROWS);
     let reader = piece.restrict(builder).build().map_err(wrong)?;
+    let path = &file.path;
     Ok(reader.map(move |batch| {
-        let batch = batch.map_err(Error::columns(name, "reading"))?;
+        let batch = batch.map_err(|source| Error::storage(name, "reading", path, source))?;
         let column = |column: &str| -> Result<DictionaryArray<Int32Type>> {
             let array = batch.column_by_name(column).ok_or_else(|| Error::Columns {
                 table: name,
@@ -210,6 +212,7 @@ fn select(
         .and_then(|value| value.parse().ok());
     Ok(Some(FileRows {
         table: name,
+        path: file.path.clone(),
         reader,
         schema,
         partition,
@@ -226,20 +229,14 @@ impl Iterator for FileRows {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.reader.next()?;
-        Some(
-            batch
-                .and_then(|batch| self.align(&batch))
-                .map_err(Error::columns(self.table, "reading")),
-        )
+        let wrong = |source| Error::storage(self.table, "reading", &self.path, source);
+        let batch = self.reader.next()?.map_err(wrong);
+        Some(batch.and_then(|batch| self.align(&batch)))
     }
 }
 
 impl FileRows {
-    fn align(
-        &self,
-        batch: &RecordBatch,
-    ) -> std::result::Result<RecordBatch, arrow::error::ArrowError> {
+    fn align(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let rows = batch.num_rows();
         let columns: Vec<ArrayRef> = self
             .schema
@@ -255,12 +252,31 @@ impl FileRows {
                     Some(column) if column.data_type() == field.data_type() => {
                         Ok(Arc::clone(column))
                     }
-                    Some(column) => cast(column, field.data_type()),
+                    Some(column) => self.converted(column, field),
                 }
             })
-            .collect::<std::result::Result<_, _>>()?;
+            .collect::<Result<_>>()?;
         let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+            .map_err(Error::columns(self.table, "reading"))
+    }
+
+    /// A column in the table's type, where another engine stored the same values otherwise. A value
+    /// that does not fit is an error and never NULL; the error does not quote it.
+    fn converted(&self, column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+        let strict = CastOptions {
+            safe: false,
+            ..CastOptions::default()
+        };
+        cast_with_options(column, field.data_type(), &strict).map_err(|_| {
+            let reason = format!(
+                "column {} holds {}, which cannot be read as {}",
+                field.name(),
+                column.data_type(),
+                field.data_type()
+            );
+            Error::storage(self.table, "reading", &self.path, reason)
+        })
     }
 }
 

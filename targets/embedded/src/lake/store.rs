@@ -5,20 +5,20 @@
 //! that only the columns asked for are read and a large file never stands in memory; elsewhere
 //! through the object store.
 
+use super::remote::{self, RemoteFile, RemoteRead, Upload};
 use crate::error::{Error, Result};
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use deltalake::DeltaTableBuilder;
 use deltalake::logstore::object_store::path::Path as ObjectPath;
 use deltalake::logstore::object_store::{self, ObjectStore, ObjectStoreExt};
 use deltalake::logstore::{CommitOrBytes, LogStoreRef};
 use futures::TryStreamExt;
-use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use tokio::runtime::{Handle, Runtime};
 use url::Url;
@@ -51,7 +51,8 @@ impl Root {
             .split_once("://")
             .filter(|(scheme, _)| *scheme != "file")
         {
-            super::remote::check_scheme(scheme).map_err(wrong)?;
+            remote::check(scheme, &options).map_err(wrong)?;
+            remote::register();
             let with_slash = format!("{}/", location.trim_end_matches('/'));
             let url = Url::parse(&with_slash).map_err(|source| wrong(source.to_string()))?;
             return Ok(Self {
@@ -105,6 +106,7 @@ impl Root {
             folder,
             options: self.options.clone(),
             runtime: Arc::clone(&self.runtime),
+            uncommitted: Mutex::default(),
         })
     }
 
@@ -124,14 +126,14 @@ impl Root {
         const NAME: &str = "_progress";
         match &self.folder {
             Some(root) => Ok(Notes::Local(root.join(NAME))),
-            None => Ok(Notes::Remote(self.table(NAME)?)),
+            None => Ok(Notes::Remote(Box::new(self.table(NAME)?))),
         }
     }
 }
 
 enum Notes {
     Local(PathBuf),
-    Remote(Store),
+    Remote(Box<Store>),
 }
 
 impl Notes {
@@ -196,6 +198,8 @@ pub(crate) struct Store {
     folder: Option<PathBuf>,
     options: HashMap<String, String>,
     runtime: Arc<Runtime>,
+    /// Data files that this process has begun and that no version names yet.
+    uncommitted: Mutex<BTreeSet<String>>,
 }
 
 /// A file under the table's folder.
@@ -241,30 +245,44 @@ impl Store {
     }
 
     /// Puts a log entry if its version is still free; `false` where another writer has it.
-    pub(crate) fn put_commit(&self, version: i64, bytes: Bytes) -> Result<bool> {
+    ///
+    /// An answer says less than the log: a store that put the entry and whose answer was lost is
+    /// asked again by its client, and then says that the version is taken. So what stands in the
+    /// log decides. Entries of two writers are never equal, since each carries an id of its own.
+    pub(crate) fn put_commit(&self, version: i64, bytes: &Bytes) -> Result<bool> {
         use deltalake::kernel::transaction::TransactionError;
         let number = u64::try_from(version).expect("versions are not negative");
-        let entry = CommitOrBytes::LogBytes(bytes);
-        match self.runtime.block_on(self.log.write_commit_entry(
+        let entry = CommitOrBytes::LogBytes(bytes.clone());
+        let answer = self.runtime.block_on(self.log.write_commit_entry(
             number,
             entry,
             uuid::Uuid::new_v4(),
-        )) {
-            Ok(()) => Ok(true),
-            Err(TransactionError::VersionAlreadyExists(_)) => Ok(false),
-            Err(error) => Err(Error::storage(
-                self.name,
-                "committing",
-                format!("version {version}"),
-                error,
-            )),
+        ));
+        let Err(error) = answer else { return Ok(true) };
+        match self.read_commit(version) {
+            Ok(Some(stored)) => return Ok(stored == *bytes),
+            Ok(None) if matches!(error, TransactionError::VersionAlreadyExists(_)) => {
+                return Ok(false);
+            }
+            Ok(None) if self.folder.is_some() => {}
+            // The entry may still come: whoever deleted its files would break the table.
+            Ok(None) | Err(_) => self.uncommitted().clear(),
         }
+        Err(Error::storage(
+            self.name,
+            "committing",
+            format!("version {version}"),
+            error,
+        ))
     }
 
     /// A new data file to write to.
     pub(crate) fn create(&self, path: &str) -> Result<Sink> {
+        self.uncommitted().insert(path.to_owned());
         let Some(folder) = &self.folder else {
-            return Ok(Sink::Buffer(Vec::new()));
+            let objects = Arc::clone(&self.objects);
+            let handle = self.handle().clone();
+            return Ok(Sink::Upload(Upload::new(objects, path.into(), handle)));
         };
         let full = folder.join(path);
         let wrong = |source| Error::storage(self.name, "creating", path, source);
@@ -277,13 +295,36 @@ impl Store {
     /// Completes a data file.
     pub(crate) fn finish(&self, path: &str, sink: Sink) -> Result<()> {
         match sink {
-            Sink::File(_) => Ok(()),
-            Sink::Buffer(bytes) => self
-                .runtime
-                .block_on(self.objects.put(&ObjectPath::from(path), bytes.into()))
-                .map(|_| ())
+            Sink::File(_) | Sink::Complete => Ok(()),
+            Sink::Upload(upload) => upload
+                .finish()
                 .map_err(|source| Error::storage(self.name, "writing", path, source)),
         }
+    }
+
+    /// Takes note that a version names these files now.
+    pub(crate) fn committed<'p>(&self, paths: impl IntoIterator<Item = &'p str>) {
+        let mut uncommitted = self.uncommitted();
+        for path in paths {
+            uncommitted.remove(path);
+        }
+    }
+
+    /// Deletes the data files that were begun and that no version names, as far as that is
+    /// possible: after a failure they would only take up room, and on a full disk the room that the
+    /// next attempt needs.
+    pub(crate) fn discard_uncommitted(&self) {
+        let paths = std::mem::take(&mut *self.uncommitted());
+        for path in paths {
+            // What cannot be deleted now is an orphan as after a kill, and vacuum's.
+            let _ = self.delete(&path);
+        }
+    }
+
+    fn uncommitted(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.uncommitted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A data file to read from; `None` where it does not exist.
@@ -295,14 +336,10 @@ impl Store {
                 Err(source) => Err(Error::storage(self.name, "opening", path, source)),
             };
         }
-        let object = ObjectPath::from(path);
-        match self.runtime.block_on(self.objects.head(&object)) {
-            Ok(_) => Ok(Some(DataFile::Remote {
-                objects: Arc::clone(&self.objects),
-                path: object,
-                size: u64::try_from(size).unwrap_or_default(),
-                runtime: self.handle().clone(),
-            })),
+        let objects = Arc::clone(&self.objects);
+        let size = u64::try_from(size).unwrap_or_default();
+        match RemoteFile::open(objects, path.into(), size, self.handle().clone()) {
+            Ok(file) => Ok(Some(DataFile::Remote(Arc::new(file)))),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(source) => Err(Error::storage(self.name, "opening", path, source)),
         }
@@ -340,8 +377,10 @@ impl Store {
 pub(crate) enum Sink {
     /// A file on a local disk.
     File(File),
-    /// Memory, until the file is complete.
-    Buffer(Vec<u8>),
+    /// An object store.
+    Upload(Upload),
+    /// Nowhere any more: the file is complete.
+    Complete,
 }
 
 impl Sink {
@@ -349,7 +388,8 @@ impl Sink {
     pub(crate) fn bytes(&self) -> std::io::Result<u64> {
         match self {
             Self::File(file) => file.metadata().map(|metadata| metadata.len()),
-            Self::Buffer(buffer) => Ok(buffer.len() as u64),
+            Self::Upload(upload) => Ok(upload.written()),
+            Self::Complete => Ok(0),
         }
     }
 }
@@ -358,14 +398,16 @@ impl std::io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match self {
             Self::File(file) => file.write(bytes),
-            Self::Buffer(buffer) => buffer.write(bytes),
+            Self::Upload(upload) => upload.write(bytes),
+            Self::Complete => Err(std::io::Error::other("the file is complete")),
         }
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
         match self {
             Self::File(file) => file.flush(),
-            Self::Buffer(_) => Ok(()),
+            Self::Upload(upload) => upload.flush(),
+            Self::Complete => Ok(()),
         }
     }
 }
@@ -374,24 +416,15 @@ impl std::io::Write for Sink {
 pub(crate) enum DataFile {
     /// On a local disk.
     Local(File),
-    /// In an object store, read by ranges.
-    Remote {
-        /// The store.
-        objects: Arc<dyn ObjectStore>,
-        /// The file.
-        path: ObjectPath,
-        /// Its size in bytes.
-        size: u64,
-        /// Where requests run.
-        runtime: Handle,
-    },
+    /// In an object store.
+    Remote(Arc<RemoteFile>),
 }
 
 impl Length for DataFile {
     fn len(&self) -> u64 {
         match self {
             Self::Local(file) => file.len(),
-            Self::Remote { size, .. } => *size,
+            Self::Remote(file) => file.size(),
         }
     }
 }
@@ -402,24 +435,14 @@ impl ChunkReader for DataFile {
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
         match self {
             Self::Local(file) => Ok(Box::new(BufReader::new(file.get_read(start)?))),
-            Self::Remote { size, .. } => {
-                let length = usize::try_from(size.saturating_sub(start)).unwrap_or(usize::MAX);
-                Ok(Box::new(self.get_bytes(start, length)?.reader()))
-            }
+            Self::Remote(file) => Ok(Box::new(RemoteRead::new(file, start))),
         }
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
         match self {
             Self::Local(file) => file.get_bytes(start, length),
-            Self::Remote {
-                objects,
-                path,
-                runtime,
-                ..
-            } => runtime
-                .block_on(objects.get_range(path, start..start + length as u64))
-                .map_err(|error| ParquetError::External(Box::new(error))),
+            Self::Remote(file) => file.bytes(start, length).map_err(remote::parquet_error),
         }
     }
 }

@@ -46,7 +46,7 @@ impl Table {
         if !exists {
             let entry = create_entry(table, checkpoint_interval);
             // Where another worker makes the table at the same time, its entry is as good.
-            store.put_commit(0, entry.into())?;
+            store.put_commit(0, &entry.into())?;
             crate::kill::point("table made");
         }
         let builder = store.builder()?;
@@ -275,6 +275,42 @@ fn check_protocol(table: Name, protocol: &Protocol) -> Result<()> {
     }
 }
 
+/// Whether a table property asks for nothing that this engine does not do. One that is not known
+/// here may ask for anything, so it is refused; who names properties without `delta.` in front has
+/// to look after them.
+fn is_honoured(key: &str, value: &str) -> bool {
+    /// Properties that say when and where something is done that every writer may leave out, or
+    /// that this engine does in the strictest way.
+    const HARMLESS: &[&str] = &[
+        "delta.autoOptimize.autoCompact",
+        "delta.autoOptimize.optimizeWrite",
+        "delta.checkpoint.writeStatsAsJson",
+        "delta.checkpoint.writeStatsAsStruct",
+        "delta.checkpointInterval",
+        "delta.columnMapping.maxColumnId",
+        "delta.dataSkippingNumIndexedCols",
+        "delta.dataSkippingStatsColumns",
+        "delta.deletedFileRetentionDuration",
+        "delta.enableExpiredLogCleanup",
+        "delta.enableFullRetentionRollback",
+        "delta.isolationLevel",
+        "delta.logRetentionDuration",
+        "delta.minReaderVersion",
+        "delta.minWriterVersion",
+        "delta.parquet.compression.codec",
+        "delta.sampleRetentionDuration",
+        "delta.targetFileSize",
+        "delta.tuneFileSizesForRewrites",
+    ];
+    if !key.starts_with("delta.") || HARMLESS.contains(&key) {
+        return true;
+    }
+    // Off, by whichever word the property has for it.
+    ["false", "none", "classic"]
+        .iter()
+        .any(|off| value.eq_ignore_ascii_case(off))
+}
+
 fn metadata_value(table: Name, metadata: &Metadata) -> Result<Value> {
     serde_json::to_value(metadata).map_err(|error| Error::Schema {
         table: table.name(),
@@ -315,19 +351,7 @@ fn check_metadata(table: Name, metadata: &Metadata) -> Result<SchemaRef> {
         )));
     }
     for (key, setting) in value["configuration"].as_object().into_iter().flatten() {
-        let on = setting
-            .as_str()
-            .is_some_and(|text| text.eq_ignore_ascii_case("true"));
-        let asks = match key.as_str() {
-            "delta.enableChangeDataFeed"
-            | "delta.appendOnly"
-            | "delta.enableDeletionVectors"
-            | "delta.enableRowTracking"
-            | "delta.enableInCommitTimestamps" => on,
-            "delta.columnMapping.mode" => setting.as_str() != Some("none"),
-            other => other.starts_with("delta.constraints."),
-        };
-        if asks {
+        if !is_honoured(key, setting.as_str().unwrap_or_default()) {
             return Err(unsupported(table, format!("the property {key}")));
         }
     }

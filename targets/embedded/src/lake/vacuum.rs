@@ -1,7 +1,7 @@
 //! Deleting files that no reader of the last days needs: dead ones, and what killed attempts left.
 //!
 //! A file goes if the current version does not hold it, no commit took it out within the retention,
-//! and it was not written within the retention either. With a retention of zero that is only safe
+//! it was not written within the retention either, and no table that follows still has to read it. With a retention of zero that is only safe
 //! while nothing else writes to the table.
 
 use super::table::Table;
@@ -11,9 +11,9 @@ use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
 impl Table {
-    /// Deletes what is dead for longer than the retention; the number of files deleted.
-    pub(crate) fn vacuum(&mut self, retention: Duration) -> Result<usize> {
-        self.refresh()?;
+    /// Deletes what is dead for longer than the retention and not among the files to be kept; the
+    /// number of files deleted. The table is up to date.
+    pub(crate) fn vacuum(&self, retention: Duration, keep: &HashSet<String>) -> Result<usize> {
         let now = SystemTime::now();
         let dead_since = i64::try_from(retention.as_millis())
             .ok()
@@ -24,7 +24,9 @@ impl Table {
             // The modification time may be ahead of this machine's clock: such a file is young.
             let age = now.duration_since(listed.modified).unwrap_or_default();
             let young = age < retention;
-            let live = self.file(&listed.path).is_some() || kept.contains(&listed.path);
+            let live = self.file(&listed.path).is_some()
+                || kept.contains(&listed.path)
+                || keep.contains(&listed.path);
             if live || young || !listed.path.ends_with(".parquet") {
                 continue;
             }

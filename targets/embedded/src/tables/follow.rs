@@ -122,6 +122,19 @@ pub(crate) fn behind(
     }))
 }
 
+/// Files of `source` that bringing `target` up to date may have to read, live or not.
+pub(crate) fn unread(root: &Root, target: &mut Table, source: &Table) -> Result<HashSet<String>> {
+    let after = seen(root, target, source)?;
+    let entries = source.entries(after, source.version())?.into_iter();
+    Ok(entries
+        .filter(Entry::changes_data)
+        .flat_map(|entry| {
+            let added = entry.adds.into_iter().map(|add| add.path);
+            added.chain(entry.removes.into_iter().map(|remove| remove.path))
+        })
+        .collect())
+}
+
 /// The rows that commits brought, the newest of every key.
 fn read_added(source: &Table, entries: &[Entry]) -> Result<Vec<RecordBatch>> {
     let name = source.name();

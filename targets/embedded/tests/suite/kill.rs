@@ -3,17 +3,14 @@
 //! The engine under test runs in a process of its own: this test program started again with one of
 //! its tests, told by the environment what to do and where to die.
 
-use crate::common::{Message, RowMap, contents, engine, patients, write_log};
-use bench_embedded::{LogBatch, Silent};
+use crate::child::{KILL_AT, Task};
+use crate::common::{Message, RowMap, contents, patients, write_log};
 use bench_tables::Table;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
-const KILL_AT: &str = "BENCH_EMBEDDED_KILL_AT";
-const DATASET: &str = "BENCH_EMBEDDED_TEST_DATASET";
-const LAKE: &str = "BENCH_EMBEDDED_TEST_LAKE";
 const SIGKILL: i32 = 9;
 
 /// Settings under which every kind of effect happens in a few small workflows.
@@ -27,7 +24,7 @@ const SETTINGS: &[(&str, &str)] = &[
 
 /// Three workflows with everything in them: NULL years, no accession, life cycles, diagnoses that
 /// come and go, ids that join and conflict, a new identifier column, a file sent again.
-fn write_dataset(dataset: &Path) {
+pub(crate) fn write_dataset(dataset: &Path) {
     let day = |day: u32, n: u32| format!("202301{day:02}{n:02}0000");
     let ids = |mpi: &str, mrn: &str| match (mpi, mrn) {
         ("", mrn) => format!("{mrn}^^^EPIC^MRN"),
@@ -71,45 +68,17 @@ fn write_dataset(dataset: &Path) {
     );
 }
 
-fn workflows(dataset: &Path) -> Vec<LogBatch> {
-    let logs = bench_hl7::discover(dataset).expect("the logs are found");
-    LogBatch::split(&logs, 1)
-}
-
 /// Everything that one attempt after the other does: each workflow, then the first once more as a
 /// deliberate ingest.
-fn ingest_all(dataset: &Path, lake: &Path) {
-    let mut engine = engine(lake, SETTINGS);
-    let mut batches = workflows(dataset);
-    batches.push(batches[0].clone());
-    for (number, batch) in batches.iter().enumerate() {
-        engine
-            .ingest(&format!("w{number}"), batch, &mut Silent)
-            .expect("it is ingested");
-    }
+fn everything(dataset: &Path, lake: &Path) -> Task {
+    let mut task = Task::new(dataset, lake, 1, SETTINGS);
+    let first = task.workflows[0].1.clone();
+    task.workflows.push(("again".to_owned(), first));
+    task
 }
 
-#[test]
-#[ignore = "the process that is killed; started by the other tests"]
-fn child() {
-    let get = |name| std::env::var(name).expect("the parent sets it");
-    ingest_all(Path::new(&get(DATASET)), Path::new(&get(LAKE)));
-}
-
-fn start(dataset: &Path, lake: &Path, kill_at: Option<u64>) -> std::process::Child {
-    let program = std::env::current_exe().expect("this program has a path");
-    let mut command = Command::new(program);
-    command.args([
-        "--exact",
-        "kill::child",
-        "--ignored",
-        "--nocapture",
-        "--test-threads=1",
-    ]);
-    command
-        .env(DATASET, dataset)
-        .env(LAKE, lake)
-        .env_remove(KILL_AT);
+fn start(task: &Task, folder: &Path, kill_at: Option<u64>) -> Child {
+    let mut command = task.command(folder, "");
     if let Some(at) = kill_at {
         command.env(KILL_AT, at.to_string());
     }
@@ -120,32 +89,35 @@ fn start(dataset: &Path, lake: &Path, kill_at: Option<u64>) -> std::process::Chi
 /// Rows and patients of a lake.
 type Contents = (Vec<(Table, Vec<RowMap>)>, Vec<Vec<String>>);
 
-/// A data set, and what a lake of it holds that nobody disturbed.
-fn dataset_and_lake(folder: &Path) -> (PathBuf, Contents) {
+/// The ingest of a data set, and what a lake of it holds that nobody disturbed.
+fn task_and_contents(folder: &Path) -> (Task, Contents) {
     let dataset = folder.join("logs");
     write_dataset(&dataset);
     let whole = folder.join("whole");
-    ingest_all(&dataset, &whole);
-    (dataset, (contents(&whole), patients(&whole)))
+    let task = everything(&dataset, &whole);
+    task.attempt().expect("nothing is in the way");
+    (task, (contents(&whole), patients(&whole)))
 }
 
 #[test]
 fn a_process_killed_between_any_two_effects_is_completed_by_the_next_attempt() {
     let folder = crate::common::temporary();
-    let (dataset, expected) = dataset_and_lake(folder.path());
+    let (task, expected) = task_and_contents(folder.path());
 
     // Two at a time: most of a run is waiting for a process to start and to die.
     let kill_every_other = |first: u64| -> u64 {
         let mut points = 0;
         for at in (first..).step_by(2) {
             let lake = folder.path().join(format!("lake-{at}"));
-            let status = start(&dataset, &lake, Some(at)).wait().expect("it ends");
+            let task = task.for_lake(&lake);
+            let mut child = start(&task, folder.path(), Some(at));
+            let status = child.wait().expect("it ends");
             if status.success() {
                 break;
             }
             assert_eq!(status.signal(), Some(SIGKILL), "point {at}: {status}");
             points += 1;
-            ingest_all(&dataset, &lake);
+            task.attempt().expect("it is completed");
             let found = (contents(&lake), patients(&lake));
             assert!(found == expected, "rows differ after a kill at point {at}");
             std::fs::remove_dir_all(&lake).expect("the lake goes");
@@ -164,15 +136,16 @@ fn a_process_killed_between_any_two_effects_is_completed_by_the_next_attempt() {
 #[test]
 fn a_process_killed_again_and_again_at_random_times_gets_there() {
     let folder = crate::common::temporary();
-    let (dataset, expected) = dataset_and_lake(folder.path());
+    let (task, expected) = task_and_contents(folder.path());
     let lake = folder.path().join("lake");
+    let task = task.for_lake(&lake);
     // Times between nothing and more than a whole run, in no order.
     for round in 0..24_u64 {
-        let mut child = start(&dataset, &lake, None);
+        let mut child = start(&task, folder.path(), None);
         std::thread::sleep(Duration::from_millis(5 + round * 7919 % 400));
         let _ = child.kill();
         child.wait().expect("it ends");
     }
-    ingest_all(&dataset, &lake);
+    task.attempt().expect("it is completed");
     assert!((contents(&lake), patients(&lake)) == expected);
 }

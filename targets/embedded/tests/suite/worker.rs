@@ -29,6 +29,7 @@ fn hello(folder: &Path, settings: &str) -> Request {
         sequence: "arm-1".into(),
         settings: serde_json::from_str(settings).expect("it is JSON"),
         resources: Resources {
+            slots: None,
             cpus: Some(2),
             memory_bytes: None,
         },

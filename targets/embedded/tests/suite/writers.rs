@@ -5,7 +5,8 @@ use bench_embedded::{LogBatch, Silent};
 use bench_tables::Table;
 use std::path::Path;
 
-fn write_dataset(dataset: &Path, workflows: u32) {
+/// Workflows that write to the same accessions and the same patients.
+pub(crate) fn write_dataset(dataset: &Path, workflows: u32) {
     for day in 1..=workflows {
         let messages: Vec<Message> = (0..12)
             .map(|n| {
@@ -65,8 +66,12 @@ fn concurrent(writers: usize, workflows: u32) {
             });
         }
     });
-    // What does not depend on the order of workflows is equal; every accession has a latest row,
-    // the later of two times whichever came first.
+    assert_same(&lake, &alone);
+}
+
+/// What does not depend on the order of workflows is equal; every accession has a latest row, the
+/// later of two times whichever came first.
+pub(crate) fn assert_same(lake: &Path, alone: &Path) {
     for table in [
         Table::Reports,
         Table::Curated,
@@ -74,11 +79,11 @@ fn concurrent(writers: usize, workflows: u32) {
         Table::Dx,
         Table::Mapping,
     ] {
-        let (found, expected) = (stable_rows(&lake, table), stable_rows(&alone, table));
+        let (found, expected) = (stable_rows(lake, table), stable_rows(alone, table));
         assert_eq!(found.len(), expected.len(), "rows of {table:?}");
         assert!(found == expected, "rows of {table:?} differ");
     }
-    assert_eq!(patients(&lake), patients(&alone));
+    assert_eq!(patients(lake), patients(alone));
 }
 
 #[test]

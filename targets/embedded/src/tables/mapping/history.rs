@@ -4,7 +4,7 @@
 //! attempt that made it died before it wrote them, found again as the difference between the files
 //! that the commit took out and those that it brought.
 
-use super::stages::{Change, Logged, Row, Stage, history};
+use super::stages::{Change, Row, Stage};
 use crate::error::{Error, Result};
 use crate::lake::log::{Entry, LiveFile};
 use crate::lake::{Commit, Outcome, Table, read, retry};
@@ -83,6 +83,46 @@ pub(crate) fn follow(
         step.after_commit(log)?;
     }
     Ok(rows)
+}
+
+/// A row of the history: the row as it is now but with `consistent` as it was, its patient before.
+pub(super) type Logged = (Row, Option<String>);
+
+/// The rows of the history that a settled set of components makes.
+///
+/// In a web that is inconsistent, every row that changed; in a consistent one, every row that
+/// changed if two or more patients were joined; otherwise none.
+pub(super) fn history(changes: &[Change]) -> Vec<Logged> {
+    let mut joined: HashMap<&str, bool> = HashMap::new();
+    for Change { before, after } in changes {
+        let tells = !after.consistent
+            || before
+                .as_ref()
+                .is_some_and(|(patient, _)| *patient != after.patient);
+        *joined.entry(&after.patient).or_default() |= tells;
+    }
+    changes
+        .iter()
+        .filter(|change| {
+            joined
+                .get(change.after.patient.as_str())
+                .copied()
+                .unwrap_or_default()
+        })
+        .map(|Change { before, after }| {
+            let (previous, consistent) = match before {
+                Some((patient, consistent)) => (Some(patient.clone()), *consistent),
+                None => (None, true),
+            };
+            (
+                Row {
+                    consistent,
+                    ..after.clone()
+                },
+                previous,
+            )
+        })
+        .collect()
 }
 
 /// What a commit of the mapping changed, by comparing the files that went with those that came.

@@ -1,10 +1,11 @@
 //! `reports_report_patient_mapping`: which report belongs to which patient.
 //!
-//! [`stages`] decides, [`stored`] finds what is stored and linked, [`history`] logs joins and
+//! [`stages`] decides (the fourth in [`components`]), [`stored`] finds what is stored and linked, [`history`] logs joins and
 //! conflicts. Every stage that has rows is one merge and one commit, the last of which carries the
 //! mark that curated has been seen. An attempt that died in between is continued by leaving out
 //! the reports that are mapped already; so is one that another writer overtook.
 
+mod components;
 mod history;
 mod stages;
 mod stored;

@@ -11,7 +11,8 @@
 //! 4. reports with both ids: their components over the whole table are settled
 //! 5. those put aside take over what the row of the same pair says now
 
-use std::collections::{BTreeSet, HashMap};
+use super::components::components;
+use std::collections::HashMap;
 
 /// A mapping row, stored or about to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,9 +74,9 @@ fn pair_of(row: &Row) -> Pair<'_> {
 }
 
 /// Rows known so far, found by their ids.
-struct Known {
-    rows: Vec<Row>,
-    stored: usize,
+pub(super) struct Known {
+    pub(super) rows: Vec<Row>,
+    pub(super) stored: usize,
     by_mpi: HashMap<String, Vec<usize>>,
     by_mrn: HashMap<String, Vec<usize>>,
 }
@@ -95,7 +96,7 @@ impl Known {
         known
     }
 
-    fn insert(&mut self, row: Row) {
+    pub(super) fn insert(&mut self, row: Row) {
         let at = self.rows.len();
         if let Some(mpi) = &row.mpi {
             self.by_mpi.entry(mpi.clone()).or_default().push(at);
@@ -106,12 +107,12 @@ impl Known {
         self.rows.push(row);
     }
 
-    fn of_mpi(&self, mpi: Option<&str>) -> &[usize] {
+    pub(super) fn of_mpi(&self, mpi: Option<&str>) -> &[usize] {
         mpi.and_then(|mpi| self.by_mpi.get(mpi))
             .map_or(&[], Vec::as_slice)
     }
 
-    fn of_mrn(&self, mrn: Option<&str>) -> &[usize] {
+    pub(super) fn of_mrn(&self, mrn: Option<&str>) -> &[usize] {
         mrn.and_then(|mrn| self.by_mrn.get(mrn))
             .map_or(&[], Vec::as_slice)
     }
@@ -252,153 +253,9 @@ fn split_disjoint(reports: Vec<Report>) -> (Vec<Report>, Vec<Report>) {
     })
 }
 
-/// Settles the component of every report that has both ids.
-fn components(
-    known: &mut Known,
-    stages: &mut Vec<StageRows>,
-    reports: Vec<Report>,
-    new_patient: &mut dyn FnMut() -> String,
-) {
-    if reports.is_empty() {
-        return;
-    }
-    // New reports stand behind the known rows while components are walked, not yet with a patient.
-    let first_new = known.rows.len();
-    for report in reports {
-        let Report {
-            report,
-            mpi,
-            epic_mrn,
-        } = report;
-        known.insert(Row {
-            patient: String::new(),
-            report,
-            mpi,
-            epic_mrn,
-            consistent: true,
-        });
-    }
-    let mut seen = vec![false; known.rows.len()];
-    let mut changes = Vec::new();
-    for start in first_new..known.rows.len() {
-        if !seen[start] {
-            let web = walk(known, start, &mut seen);
-            settle(known, &web, first_new, new_patient, &mut changes);
-        }
-    }
-    let rows = changes
-        .into_iter()
-        .map(|(at, before)| Change {
-            before,
-            after: known.rows[at].clone(),
-        })
-        .collect();
-    stages.push(StageRows {
-        stage: Stage::Components,
-        rows,
-    });
-}
-
-/// Every row that is linked to a row, itself included.
-fn walk(known: &Known, start: usize, seen: &mut [bool]) -> Vec<usize> {
-    let mut web = vec![start];
-    seen[start] = true;
-    let mut at = 0;
-    while let Some(&row) = web.get(at) {
-        at += 1;
-        let row = &known.rows[row];
-        let linked = known.of_mpi(row.mpi.as_deref()).iter();
-        for &next in linked.chain(known.of_mrn(row.epic_mrn.as_deref())) {
-            if !std::mem::replace(&mut seen[next], true) {
-                web.push(next);
-            }
-        }
-    }
-    web
-}
-
-/// Row and its state before.
-type Changed = (usize, Option<(String, bool)>);
-
-fn settle(
-    known: &mut Known,
-    web: &[usize],
-    first_new: usize,
-    new_patient: &mut dyn FnMut() -> String,
-    changes: &mut Vec<Changed>,
-) {
-    let rows = || web.iter().map(|&at| &known.rows[at]);
-    let mpis: BTreeSet<&str> = rows().filter_map(|row| row.mpi.as_deref()).collect();
-    let mrns: BTreeSet<&str> = rows().filter_map(|row| row.epic_mrn.as_deref()).collect();
-    let consistent = mpis.len() <= 1 && mrns.len() <= 1;
-    // A patient that is stored outlives one that this workflow began; among several it is that of
-    // the first report by name, so that the same batches leave the same history.
-    let placed = |of: std::ops::Range<usize>| {
-        let rows = web
-            .iter()
-            .filter(|at| of.contains(at))
-            .map(|&at| &known.rows[at]);
-        rows.min_by(|a, b| a.report.cmp(&b.report))
-            .map(|row| row.patient.clone())
-    };
-    let patient = placed(0..known.stored)
-        .or_else(|| placed(known.stored..first_new))
-        .unwrap_or_else(new_patient);
-    for &at in web {
-        let row = &mut known.rows[at];
-        let before = (at < first_new).then(|| (row.patient.clone(), row.consistent));
-        let same = row.patient == patient && row.consistent == consistent;
-        if before.is_some() && same {
-            continue;
-        }
-        row.patient.clone_from(&patient);
-        row.consistent = consistent;
-        changes.push((at, before));
-    }
-}
-
-/// A row of the history: the row as it is now but with `consistent` as it was, its patient before.
-pub(crate) type Logged = (Row, Option<String>);
-
-/// The rows of the history that a settled set of components makes.
-///
-/// In a web that is inconsistent, every row that changed; in a consistent one, every row that
-/// changed if two or more patients were joined; otherwise none.
-pub(crate) fn history(changes: &[Change]) -> Vec<Logged> {
-    let mut joined: HashMap<&str, bool> = HashMap::new();
-    for Change { before, after } in changes {
-        let tells = !after.consistent
-            || before
-                .as_ref()
-                .is_some_and(|(patient, _)| *patient != after.patient);
-        *joined.entry(&after.patient).or_default() |= tells;
-    }
-    changes
-        .iter()
-        .filter(|change| {
-            joined
-                .get(change.after.patient.as_str())
-                .copied()
-                .unwrap_or_default()
-        })
-        .map(|Change { before, after }| {
-            let (previous, consistent) = match before {
-                Some((patient, consistent)) => (Some(patient.clone()), *consistent),
-                None => (None, true),
-            };
-            (
-                Row {
-                    consistent,
-                    ..after.clone()
-                },
-                previous,
-            )
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::history::{Logged, history};
     use super::*;
 
     fn report(name: &str, mpi: &str, mrn: &str) -> Report {

@@ -1,0 +1,199 @@
+//! `bench run`
+
+use super::print_json;
+use crate::cli::RunArguments;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::plan::{self, Logs, Plan};
+use crate::record::RunStatus;
+use crate::run::{Finished, Options, REPORT_FILE, resume, start};
+use crate::scenario::{Scenario, load};
+use crate::table::{Align, Table};
+use crate::terminal::{Terminal, Tone};
+use bench_reports::Evidence;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(
+    arguments: &RunArguments,
+    terminal: &Terminal,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let options = options(arguments)?;
+    let finished = match (&arguments.resume, &arguments.scenario) {
+        (Some(folder), _) => resume(folder, &options, terminal)?,
+        (None, scenario) => {
+            let sets: Vec<(String, String)> = arguments
+                .set
+                .iter()
+                .map(|set| (set.key.clone(), set.value.clone()))
+                .collect();
+            let name = scenario.as_deref().unwrap_or_default();
+            let loaded = load(name, &sets)?;
+            if arguments.dry_run {
+                return show_plan(&loaded.scenario, arguments, terminal, out);
+            }
+            start(&loaded, &options, terminal)?
+        }
+    };
+    if arguments.json {
+        let json = serde_json::json!({
+            "format": 1,
+            "run": finished.folder,
+            "status": finished.status.name(),
+            "findings": finished.findings,
+        });
+        print_json(out, &json)?;
+    } else {
+        out.write_all(text(&finished, terminal).as_bytes())
+            .map_err(Error::Output)?;
+    }
+    Ok(finished.exit)
+}
+
+/// Says what the run would do.
+fn show_plan(
+    scenario: &Scenario,
+    arguments: &RunArguments,
+    terminal: &Terminal,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let plan = Plan::of(scenario, &Logs::foresee(&scenario.dataset)?);
+    if arguments.json {
+        print_json(out, &plan)?;
+    } else {
+        out.write_all(plan::text(&plan, terminal).as_bytes())
+            .map_err(Error::Output)?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn options(arguments: &RunArguments) -> Result<Options, Error> {
+    let program = std::env::current_exe().map_err(Error::Launch)?;
+    let cache = match &arguments.cache {
+        Some(cache) => cache.clone(),
+        None => cache_folder().ok_or(Error::NoCache)?,
+    };
+    Ok(Options {
+        runs: arguments.out.clone(),
+        cache,
+        keep_lakes: match (arguments.keep_lakes, arguments.drop_lakes) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        },
+        wipe: arguments.wipe,
+        space_check: !arguments.no_space_check,
+        quiet: arguments.quiet,
+        command: command(arguments),
+        program,
+    })
+}
+
+/// Where generated data sets are kept: a folder of the user's cache.
+fn cache_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        let path = PathBuf::from(std::env::var_os(name)?);
+        path.is_absolute().then_some(path)
+    };
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(base.join("hl7-ingest-bench").join("datasets"))
+}
+
+/// The command that makes the same run again.
+fn command(arguments: &RunArguments) -> String {
+    let mut command = "bench run".to_owned();
+    if let Some(scenario) = &arguments.scenario {
+        let _ = write!(command, " {}", quoted(scenario));
+    }
+    for set in &arguments.set {
+        let _ = write!(
+            command,
+            " --set {}",
+            quoted(&format!("{}={}", set.key, set.value))
+        );
+    }
+    command
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn text(finished: &Finished, terminal: &Terminal) -> String {
+    let mut text = String::new();
+    let (tone, verdict) = match finished.status {
+        RunStatus::Completed | RunStatus::Cancelled => (Tone::Good, "completed"),
+        RunStatus::Invalid => (Tone::Bad, "invalid: the rows do not add up"),
+        RunStatus::Failed => (Tone::Bad, "failed"),
+        RunStatus::Interrupted => (Tone::Warning, "interrupted"),
+        RunStatus::Running => (Tone::Warning, "running"),
+    };
+    let _ = writeln!(text, "{}", terminal.paint(tone, verdict));
+    for finding in &finished.findings {
+        let _ = writeln!(text, "  {finding}");
+    }
+    let folder = relative(&finished.folder);
+    if let Ok(run) = bench_reports::Run::read(&finished.folder) {
+        text.push('\n');
+        evidence(&bench_reports::evidence(&run), terminal, &mut text);
+        text.push('\n');
+    }
+    if finished.status == RunStatus::Interrupted {
+        let _ = writeln!(
+            text,
+            "carry on with: bench run --resume {}",
+            folder.display()
+        );
+    } else {
+        let _ = writeln!(text, "report: {}", folder.join(REPORT_FILE).display());
+    }
+    text
+}
+
+/// The evidence table as plain text.
+fn evidence(evidence: &Evidence, terminal: &Terminal, text: &mut String) {
+    let columns = evidence.columns.iter().cloned();
+    let columns = std::iter::once((String::new(), Align::Left))
+        .chain(columns.map(|name| (name, Align::Right)));
+    let mut table = Table::new(columns);
+    for row in &evidence.rows {
+        let mut cells = vec![row.name.clone()];
+        // Why there is none stands in the report, which has room for it.
+        let short = |cell: &String| match cell.split_once(" (") {
+            Some(("n/a", _)) => "n/a".to_owned(),
+            _ => cell.clone(),
+        };
+        cells.extend(row.cells.iter().map(short));
+        table.push(cells);
+    }
+    table.render(terminal, text);
+}
+
+/// A path from the current folder, where that is shorter.
+fn relative(path: &Path) -> PathBuf {
+    std::env::current_dir()
+        .ok()
+        .and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf))
+        .unwrap_or_else(|| path.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_a_shell_would_change_is_quoted() {
+        assert_eq!(quoted("settings.vacuum=end"), "settings.vacuum=end");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

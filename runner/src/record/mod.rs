@@ -1,0 +1,22 @@
+//! What happened in a run, and what is told of it.
+//!
+//! ```text
+//! Event ──► Journal (events.jsonl) ──► History ──► *.csv
+//! ```
+//!
+//! The journal is the truth and is written first; everything else here is a function of its events.
+
+mod event;
+mod files;
+mod history;
+mod journal;
+
+pub use event::{
+    ArmId, AttemptOutcome, Cause, Event, Exit, Injected, Limits, Record, RunStatus, TableProbe,
+    WorkflowStatus,
+};
+pub use files::write_tables;
+pub use history::{
+    ArmHistory, AttemptEnd, AttemptHistory, History, Spent, WorkerHistory, WorkflowHistory,
+};
+pub use journal::{EVENTS_FILE, Journal, JournalError, read_events};

@@ -1,0 +1,32 @@
+//! `bench run`: a scenario carried out.
+//!
+//! ```text
+//! scenario ──► dataset ──► for each arm: conductor ──► verify ──► report
+//!              cache or      world: worker processes,    from
+//!              folder        clock, probe; journal       outside
+//! ```
+//!
+//! Everything that happens is in the journal before anything follows from it, so that a run whose
+//! runner was killed is resumed from there.
+
+mod arm;
+mod conductor;
+mod dataset;
+mod error;
+mod folder;
+mod hand;
+mod progress;
+mod real;
+mod recover;
+mod session;
+mod verifying;
+mod world;
+
+#[cfg(test)]
+mod play;
+
+pub use conductor::{Arm, ConductError, Conductor};
+pub use error::RunError;
+pub(crate) use folder::REPORT_FILE;
+pub use session::{Finished, Options, resume, start, verify_again};
+pub use world::{Cost, Happening, Sent, StartError, Started, Usage, World};

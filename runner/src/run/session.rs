@@ -1,0 +1,504 @@
+//! One runner's work on a run, from its beginning or from where another one ended.
+
+use super::arm::{self, Place};
+use super::dataset::{self, Logs};
+use super::error::RunError;
+use super::folder::{
+    FORMAT, Folder, Host, REPORT_FILE, RunFile, SCENARIO_FILE, VERIFICATION_FILE, wall,
+};
+use super::progress::Progress;
+use super::verifying::{Verifications, verify};
+use crate::doctor::{Facts, Machine};
+use crate::exit::Exit;
+use crate::plan::{self, Plan};
+use crate::record::{ArmId, Event, History, Journal, RunStatus, read_events, write_tables};
+use crate::scenario::{Expect, HIDDEN, Loaded, TargetKind, Variant};
+use crate::terminal::Terminal;
+use crate::worker::Clock;
+use bench_generator::Progress as Making;
+use indicatif::ProgressBar;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How a run is made.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Folder of run directories.
+    pub runs: PathBuf,
+    /// Where generated data sets are kept.
+    pub cache: PathBuf,
+    /// Whether lakes stay, where that is not left to the scenario.
+    pub keep_lakes: Option<bool>,
+    /// Whether a lake that is not empty is emptied.
+    pub wipe: bool,
+    /// Whether room on the disk is looked at first.
+    pub space_check: bool,
+    /// Whether progress is kept quiet about.
+    pub quiet: bool,
+    /// The command that reproduces the run.
+    pub command: String,
+    /// The program `bench`, which is its own worker and launcher.
+    pub program: PathBuf,
+}
+
+/// What became of a run.
+#[derive(Debug)]
+pub struct Finished {
+    /// The run directory.
+    pub folder: PathBuf,
+    /// How it ended.
+    pub status: RunStatus,
+    /// The exit code that this means.
+    pub exit: Exit,
+    /// What is wrong, in a sentence each.
+    pub findings: Vec<String>,
+}
+
+/// Makes a run.
+///
+/// # Errors
+/// [`RunError`]: nothing was measured, or the run directory says how far it came.
+pub fn start(
+    loaded: &Loaded,
+    options: &Options,
+    terminal: &Terminal,
+) -> Result<Finished, RunError> {
+    let facts = Facts::gather(&Machine);
+    let scenario = &loaded.scenario;
+    for variant in &scenario.variants {
+        arm::check_program(variant)?;
+    }
+    let logs = prepare(loaded, options, terminal)?;
+    if options.space_check {
+        check_space(loaded, options)?;
+    }
+    let folder = Folder::create(&options.runs, &scenario.name)?;
+    let (_, secrets) = scenario.without_secrets();
+    let hide = |text: &str| {
+        let hide = |text: String, secret: &String| text.replace(secret.as_str(), HIDDEN);
+        secrets.iter().fold(text.to_owned(), hide)
+    };
+    folder.write_file(SCENARIO_FILE, hide(&loaded.text).as_bytes())?;
+    let storage = facts
+        .current_dir
+        .as_ref()
+        .and_then(|place| place.file_system.clone());
+    let run = RunFile {
+        format: FORMAT,
+        run: folder.name(),
+        status: RunStatus::Running,
+        started: wall(),
+        ended: None,
+        sessions: 1,
+        command: hide(&options.command),
+        scenario: scenario.clone(),
+        dataset: logs.identity.clone(),
+        host: Host::of(&facts, storage),
+        limits: BTreeMap::new(),
+        versions: BTreeMap::from([("bench".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
+        revision: None,
+    };
+    folder.write(&run)?;
+    let journal = Journal::create(&folder.path)?;
+    Session {
+        folder,
+        run,
+        journal,
+        clock: Clock::starting_at(Duration::ZERO),
+        logs,
+        facts,
+        options,
+        terminal,
+        history: History::default(),
+        verifications: Verifications::default(),
+    }
+    .work()
+}
+
+/// Carries on with a run whose runner ended before it did.
+///
+/// # Errors
+/// [`RunError`]
+pub fn resume(path: &Path, options: &Options, terminal: &Terminal) -> Result<Finished, RunError> {
+    let folder = Folder::open(path)?;
+    let mut run = Folder::read(&folder.path)?;
+    reveal(&mut run)?;
+    let facts = Facts::gather(&Machine);
+    let source = crate::scenario::DatasetSource::Folder(run.dataset.path.clone());
+    // A generated data set that has gone from the cache is made again.
+    let generated = &run.scenario.dataset;
+    let source = if run.dataset.path.exists() {
+        &source
+    } else {
+        generated
+    };
+    let bar = Bar::new(terminal, options.quiet);
+    let logs = dataset::prepare(source, &options.cache, &bar);
+    bar.0.finish_and_clear();
+    let logs = logs?;
+    same_logs(&logs, &run)?;
+    let journal = Journal::resume(&folder.path)?;
+    let history = read(&folder.path)?;
+    run.sessions = history.sessions + 1;
+    run.status = RunStatus::Running;
+    run.ended = None;
+    folder.write(&run)?;
+    let verifications = Verifications::read(&folder.path.join(VERIFICATION_FILE));
+    Session {
+        clock: Clock::starting_at(Duration::from_secs_f64(history.last)),
+        folder,
+        run,
+        journal,
+        logs,
+        facts,
+        options,
+        terminal,
+        history,
+        verifications,
+    }
+    .work()
+}
+
+/// Verifies the lakes of a run once more, and writes what came out. Also says which arms could not be
+/// verified, and why.
+///
+/// # Errors
+/// [`RunError`]
+pub fn verify_again(path: &Path) -> Result<(Verifications, Vec<String>), RunError> {
+    let folder = Folder::open(path)?;
+    let mut run = Folder::read(&folder.path)?;
+    reveal(&mut run)?;
+    let logs = dataset::folder(&run.dataset.path)?;
+    same_logs(&logs, &run)?;
+    let history = read(&folder.path)?;
+    let mut verifications = Verifications::default();
+    let mut skipped = Vec::new();
+    for arm in &history.arms {
+        let variant = run
+            .scenario
+            .variants
+            .iter()
+            .find(|one| one.name == arm.id.variant);
+        let Some(variant) = variant.filter(|one| one.target.kind != TargetKind::Null) else {
+            skipped.push(format!("{}: its target keeps no lake", arm.id));
+            continue;
+        };
+        if !arm.lake.contains("://") && !Path::new(&arm.lake).exists() {
+            skipped.push(format!(
+                "{}: its lake was dropped; --keep-lakes keeps it",
+                arm.id
+            ));
+            continue;
+        }
+        let batches = dataset::batches(
+            &logs.paths,
+            variant.sequence.files_per_workflow,
+            variant.sequence.passes,
+        );
+        let verification = verify(arm, variant, &logs, &batches)?;
+        verifications.push(arm.id.clone(), verification);
+    }
+    folder.write_json(VERIFICATION_FILE, &verifications)?;
+    Ok((verifications, skipped))
+}
+
+/// Takes the passwords that are kept in no file from the environment.
+fn reveal(run: &mut RunFile) -> Result<(), RunError> {
+    let variable = |option: &str| option.to_uppercase();
+    let revealed = run
+        .scenario
+        .with_secrets(|option| std::env::var(variable(option)).ok());
+    revealed.map_err(|option| RunError::Secret {
+        variable: variable(&option),
+        option,
+    })
+}
+
+/// A run is about the logs that it was begun with.
+fn same_logs(logs: &Logs, run: &RunFile) -> Result<(), RunError> {
+    if logs.identity.digest == run.dataset.digest {
+        return Ok(());
+    }
+    Err(RunError::OtherDataset {
+        path: logs.root.clone(),
+        found: logs.identity.digest.clone(),
+        expected: run.dataset.digest.clone(),
+    })
+}
+
+fn read(folder: &Path) -> Result<History, RunError> {
+    let mut history = History::default();
+    read_events(folder, |record| {
+        history.apply(record);
+        Ok::<_, RunError>(())
+    })?;
+    Ok(history)
+}
+
+fn prepare(loaded: &Loaded, options: &Options, terminal: &Terminal) -> Result<Logs, RunError> {
+    let bar = Bar::new(terminal, options.quiet);
+    let logs = dataset::prepare(&loaded.scenario.dataset, &options.cache, &bar);
+    bar.0.finish_and_clear();
+    logs
+}
+
+/// A bar over the messages of a data set that is being made.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new(terminal: &Terminal, quiet: bool) -> Self {
+        let bar =
+            terminal.bar("data set     {bar:24} {human_pos} of {human_len} messages, {eta} left");
+        if quiet {
+            bar.set_draw_target(indicatif::ProgressDrawTarget::hidden());
+        }
+        Self(bar)
+    }
+}
+
+impl Making for Bar {
+    fn begin(&self, _: u64, messages: u64) {
+        self.0.set_length(messages);
+    }
+
+    fn advance(&self, _: u64, messages: u64, _: u64) {
+        self.0.inc(messages);
+    }
+}
+
+/// Refuses to begin where the disk is too small for what the plan estimates.
+fn check_space(loaded: &Loaded, options: &Options) -> Result<(), RunError> {
+    let scenario = &loaded.scenario;
+    let logs = plan::Logs::foresee(&scenario.dataset).map_err(Box::new)?;
+    let elsewhere = |variant: &Variant| variant.target.lake.is_some();
+    let Some(needed) = Plan::of(scenario, &logs).disk_bytes else {
+        return Ok(());
+    };
+    if scenario.variants.iter().any(elsewhere) {
+        return Ok(());
+    }
+    let place = options
+        .runs
+        .ancestors()
+        .find(|place| place.exists())
+        .unwrap_or(Path::new("."));
+    let place = if place.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        place
+    };
+    let space =
+        rustix::fs::statvfs(place).map_err(|error| RunError::at("look at", place)(error.into()))?;
+    let free = space.f_bavail * space.f_frsize;
+    if free < needed {
+        return Err(RunError::Space {
+            path: place.to_path_buf(),
+            free,
+            needed,
+        });
+    }
+    Ok(())
+}
+
+/// A runner's work.
+struct Session<'a> {
+    folder: Folder,
+    run: RunFile,
+    journal: Journal,
+    clock: Clock,
+    logs: Logs,
+    facts: Facts,
+    options: &'a Options,
+    terminal: &'a Terminal,
+    /// What earlier runners have done.
+    history: History,
+    verifications: Verifications,
+}
+
+impl Session<'_> {
+    fn tell(&mut self, event: Event) -> Result<(), RunError> {
+        let now = self.clock.now().as_secs_f64();
+        Ok(self.journal.write(now, event)?)
+    }
+
+    fn work(mut self) -> Result<Finished, RunError> {
+        self.tell(Event::Session {
+            session: self.run.sessions,
+            pid: std::process::id(),
+            bench: env!("CARGO_PKG_VERSION").to_owned(),
+        })?;
+        if self.run.sessions > 1 {
+            super::recover::recover(&self.history, &mut self.journal, self.clock)?;
+            self.history = read(&self.folder.path)?;
+        }
+        let mut progress = Progress::new(self.terminal, self.options.quiet);
+        let outcome = self.arms(&mut progress);
+        progress.end();
+        let (mut status, mut findings) = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                self.close(RunStatus::Failed)?;
+                return Err(error);
+            }
+        };
+        if status != RunStatus::Interrupted && !self.verifications.passed() {
+            status = RunStatus::Invalid;
+        }
+        self.close(status)?;
+        findings.extend(self.verifications.findings());
+        let exit = match status {
+            RunStatus::Completed | RunStatus::Cancelled | RunStatus::Running => Exit::Ok,
+            RunStatus::Invalid => Exit::Invalid,
+            RunStatus::Failed => Exit::WorkflowFailed,
+            RunStatus::Interrupted => Exit::Interrupted,
+        };
+        Ok(Finished {
+            folder: self.folder.path,
+            status,
+            exit,
+            findings,
+        })
+    }
+
+    /// Writes everything that is told of the run.
+    fn close(&mut self, status: RunStatus) -> Result<(), RunError> {
+        self.tell(Event::RunEnded { status })?;
+        self.journal.sync()?;
+        let history = write_tables(&self.folder.path)?;
+        for arm in &history.arms {
+            let limits = self.run.limits.entry(arm.id.variant.clone());
+            limits.or_insert_with(|| arm.limits.clone());
+            for process in &arm.workers {
+                self.run.versions.extend(process.versions.clone());
+            }
+        }
+        self.folder
+            .write_json(VERIFICATION_FILE, &self.verifications)?;
+        self.run.status = status;
+        self.run.ended = Some(wall());
+        self.folder.write(&self.run)?;
+        let run = bench_reports::Run::read(&self.folder.path)?;
+        let report = bench_reports::markdown(&run);
+        self.folder.write_file(REPORT_FILE, report.as_bytes())
+    }
+
+    /// Works on every arm that is not done, in order: A B, then B A, and so on.
+    fn arms(&mut self, progress: &mut Progress<'_>) -> Result<(RunStatus, Vec<String>), RunError> {
+        let scenario = self.run.scenario.clone();
+        let mut status = RunStatus::Completed;
+        let mut findings = Vec::new();
+        for (variant, repeat) in plan::order(&scenario) {
+            let id = ArmId {
+                variant: variant.name.clone(),
+                repeat,
+            };
+            match self.arm(&id, variant, progress)? {
+                RunStatus::Interrupted => return Ok((RunStatus::Interrupted, findings)),
+                RunStatus::Failed if variant.expect == Expect::Fail => {
+                    findings.push(format!("{id}: a workflow failed, as it was allowed to"));
+                }
+                RunStatus::Failed => {
+                    findings.push(format!("{id}: a workflow failed"));
+                    status = RunStatus::Failed;
+                }
+                _ => {}
+            }
+        }
+        Ok((status, findings))
+    }
+
+    fn arm(
+        &mut self,
+        id: &ArmId,
+        variant: &Variant,
+        progress: &mut Progress<'_>,
+    ) -> Result<RunStatus, RunError> {
+        let past = self.history.arm(id).cloned();
+        let ended = past.as_ref().and_then(|arm| arm.ended);
+        let verified = past.as_ref().and_then(|arm| arm.verified);
+        if let (Some(status), Some(passed)) = (ended, verified)
+            && (passed.is_none() || self.verifications.has(id))
+        {
+            return Ok(status);
+        }
+        let batches = dataset::batches(
+            &self.logs.paths,
+            variant.sequence.files_per_workflow,
+            variant.sequence.passes,
+        );
+        let place = Place::of(id, variant, &self.folder.path)?;
+        let status = match ended {
+            Some(status) => status,
+            None => {
+                if past.is_none() {
+                    place.make_fresh(self.options.wipe)?;
+                }
+                let past = past.as_ref();
+                let closed = past.map_or(0, |arm| arm.closed.len());
+                let workflows = u32::try_from(batches.len()).unwrap_or(u32::MAX);
+                progress.arm(id, workflows, u32::try_from(closed).unwrap_or(u32::MAX));
+                let status = arm::conduct(
+                    &arm::Work {
+                        id,
+                        variant,
+                        place: &place,
+                        batches: &batches,
+                        past,
+                        run: &self.run,
+                        folder: &self.folder.path,
+                        logs: &self.logs,
+                        facts: &self.facts,
+                        program: &self.options.program,
+                    },
+                    &mut self.journal,
+                    self.clock,
+                    progress,
+                );
+                progress.end();
+                status?
+            }
+        };
+        if status == RunStatus::Interrupted {
+            return Ok(status);
+        }
+        let history = write_tables(&self.folder.path)?;
+        let Some(arm) = history.arm(id) else {
+            return Ok(status);
+        };
+        let rows = self.run.scenario.verify.rows && variant.target.kind != TargetKind::Null;
+        let passed = if rows {
+            progress.line(&format!("{id}: verifying"));
+            let verification = verify(arm, variant, &self.logs, &batches)?;
+            let passed = verification.passed();
+            let event = Event::Verified {
+                arm: id.clone(),
+                passed: Some(passed),
+                failed: verification.failures().count() as u64,
+                seconds: verification.seconds,
+            };
+            self.verifications.push(id.clone(), verification);
+            self.folder
+                .write_json(VERIFICATION_FILE, &self.verifications)?;
+            self.tell(event)?;
+            Some(passed)
+        } else {
+            self.tell(Event::Verified {
+                arm: id.clone(),
+                passed: None,
+                failed: 0,
+                seconds: 0.0,
+            })?;
+            None
+        };
+        let keep = self
+            .options
+            .keep_lakes
+            .unwrap_or(self.run.scenario.measure.keep_lake);
+        // A lake that is wrong is kept: it is the evidence.
+        if !keep && passed != Some(false) {
+            place.drop_lake()?;
+        }
+        Ok(status)
+    }
+}
