@@ -261,12 +261,8 @@ fn tables(ledger: &Ledger, counts: &Counts) -> Wrong {
 
 /// Compares the logs, as they lie there, with the facts: nobody is to verify against other logs
 /// than were ingested.
-pub(super) fn logs(
-    facts: &Facts,
-    scans: &[LogScan],
-    digests: &BTreeMap<String, (u64, String)>,
-    checks: &mut Checks,
-) {
+pub(super) fn logs(facts: &Facts, scans: &[LogScan], checks: &mut Checks) {
+    let made = facts.as_made();
     let mut changed = Wrong::default();
     let mut counted = Wrong::default();
     for (number, (log, scan)) in facts.logs.iter().zip(scans).enumerate() {
@@ -275,8 +271,8 @@ pub(super) fn logs(
             what,
             ..Position::default()
         };
-        if let Some((bytes, digest)) = digests.get(&log.path)
-            && (*bytes, digest) != (scan.bytes, &scan.digest)
+        if let Some(made) = made.get(log.path.as_str())
+            && (made.bytes, &made.digest) != (scan.bytes, &scan.digest)
         {
             changed.add(|| place("it is not as it was made".to_owned()));
         }
@@ -306,7 +302,7 @@ pub(super) fn logs(
             });
         }
     }
-    if !digests.is_empty() {
+    if !made.is_empty() {
         checks.none_wrong("logs_as_made", None, "logs that were changed", changed);
     }
     checks.none_wrong(

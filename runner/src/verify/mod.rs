@@ -26,10 +26,9 @@ mod versions;
 mod winners;
 
 use crate::delta::Lake;
-use bench_generator::Dataset;
 use checks::Checks;
 use facts::Facts;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 pub use subject::{
@@ -77,7 +76,7 @@ pub fn verify(subject: &Subject) -> Result<Verification, VerifyError> {
     let mut scans = facts::scan(&subject.dataset_root, &logs, read_rows, threads);
     let facts = Facts::of(subject, &logs, &mut scans)?;
     let mut checks = Checks::default();
-    ledger::logs(&facts, &scans, &digests(subject)?, &mut checks);
+    ledger::logs(&facts, &scans, &mut checks);
     drop(scans);
     let settled = lake::check(subject, &lake, &facts, &mut checks)
         .map_err(|reason| wrong_dataset(subject, reason))?;
@@ -117,19 +116,6 @@ fn logs(subject: &Subject) -> Result<Vec<String>, VerifyError> {
         }
     }
     Ok(logs.into_iter().collect())
-}
-
-/// Size and digest of every log as the data set was made; empty without a truth.
-fn digests(subject: &Subject) -> Result<BTreeMap<String, (u64, String)>, VerifyError> {
-    if subject.truth != Truth::Generated {
-        return Ok(BTreeMap::new());
-    }
-    let dataset = Dataset::open(&subject.dataset_root)
-        .map_err(|error| wrong_dataset(subject, error.to_string()))?;
-    let files = dataset.info().files.iter();
-    Ok(files
-        .map(|file| (file.path.clone(), (file.bytes, file.digest.clone())))
-        .collect())
 }
 
 fn wrong_dataset(subject: &Subject, reason: String) -> VerifyError {

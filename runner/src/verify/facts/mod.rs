@@ -11,7 +11,7 @@ mod truth;
 pub(super) use scan::{LogScan, scan};
 
 use super::{Subject, Truth, VerifyError};
-use bench_generator::Dataset;
+use bench_generator::{Dataset, FileEntry};
 use bench_hl7::{LogDate, LogPath, ModalityMap, Reader};
 use bench_tables::encode::portable_source;
 use bench_tables::strings::Strings;
@@ -232,6 +232,17 @@ impl Facts {
             epic_mrn: number(&mut self.epic_mrns, facts.epic_mrn),
             diagnoses: facts.diagnoses,
             year: facts.year.unwrap_or(i32::MIN),
+        }
+    }
+
+    /// Every log as the data set was made; empty without a truth.
+    pub(super) fn as_made(&self) -> HashMap<&str, &FileEntry> {
+        match &self.source {
+            Source::Dataset(dataset) => {
+                let files = dataset.info().files.iter();
+                files.map(|file| (file.path.as_str(), file)).collect()
+            }
+            Source::Logs(..) => HashMap::new(),
         }
     }
 
