@@ -169,6 +169,16 @@ impl<'a> Table<'a> {
             }
             let name = table.trim_start_matches("reports_");
             let name = name.trim_start_matches("report_patient_");
+            let common = self.common;
+            let further = |arm: &Arm| arm.completed_prefix() > common;
+            let arms = || self.run.variants.iter().flat_map(|one| &one.arms);
+            if common > 0 && arms().any(further) && self.run.concurrent().next().is_none() {
+                self.row(
+                    format!("{name}: live files after workflow {common}"),
+                    |arm| after(arm, common, table),
+                    count,
+                );
+            }
             self.row(
                 format!("{name}: live files at the end"),
                 |arm| at_end(arm, table, |state| state.live_files),
@@ -309,6 +319,15 @@ fn late(arm: &Arm) -> Result<(f64, f64), String> {
     least
         .zip(most)
         .ok_or_else(|| "n/a (no service times)".to_owned())
+}
+
+fn after(arm: &Arm, workflow: u32, table: &str) -> Figure {
+    let tables = arm.tables.get(&workflow);
+    let tables = tables.ok_or_else(|| "n/a (tables were not looked at)".to_owned())?;
+    let state = tables.get(table);
+    state
+        .map(|state| state.live_files as f64)
+        .ok_or_else(|| "n/a (no such table)".to_owned())
 }
 
 fn at_end(arm: &Arm, table: &str, of: impl Fn(&TableState) -> u64) -> Figure {

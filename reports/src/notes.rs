@@ -21,7 +21,10 @@ pub fn differences(run: &Run) -> Vec<String> {
         let values: Vec<String> = variants
             .iter()
             .map(|variant| match variant.pointer(&pointer) {
-                None | Some(Value::Null) => "the target's default".to_owned(),
+                None | Some(Value::Null) if key.starts_with("settings.") => {
+                    "the target's default".to_owned()
+                }
+                None | Some(Value::Null) => "none".to_owned(),
                 Some(Value::String(text)) => text.clone(),
                 Some(value) => value.to_string(),
             })
@@ -67,7 +70,20 @@ pub fn limits_of_knowledge(run: &Run) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if run.facts["dataset"]["truth"] == false {
+        limits.push(
+            "The logs are not generated: rows were checked against the logs as this project reads them, so a fault of its \
+             reader would stay unseen."
+                .to_owned(),
+        );
+    }
     for variant in &run.variants {
+        if run.facts["limits"][&variant.name]["memory_binding"] == false {
+            limits.push(format!(
+                "{}: its memory limit is above what the machine has, so that it does not bind; nothing is said of memory.",
+                variant.name
+            ));
+        }
         for arm in &variant.arms {
             limits.extend(of_arm(run, variant, arm));
         }
