@@ -1,7 +1,7 @@
 //! The evidence table: a row a figure, a column a variant.
 
 use crate::growth::{Line, least_squares};
-use crate::number::{bytes, count, median, memory, seconds, slope};
+use crate::number::{bytes, count, counted, median, memory, seconds, slope};
 use crate::run::{Arm, Run, TableState, Variant};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -257,7 +257,9 @@ fn cell(variant: &Variant, of: &impl Fn(&Arm) -> Figure, show: &impl Fn(f64) -> 
 fn duration(arm: &Arm, workflow: u32) -> Figure {
     let cancelled = || {
         let last = arm.completed_prefix();
-        if last < workflow {
+        if last == 0 {
+            "n/a (no workflow completed)".to_owned()
+        } else if last < workflow {
             format!("n/a (ended after workflow {last})")
         } else {
             "n/a (did not complete)".to_owned()
@@ -301,7 +303,10 @@ pub(crate) fn service_line(arm: &Arm, until: u32) -> Result<Line, String> {
         .collect();
     least_squares(&points).ok_or_else(|| {
         let count = points.len();
-        format!("n/a ({count} workflows are too few for a line)")
+        match count {
+            0 => "n/a (no workflow completed)".to_owned(),
+            _ => format!("n/a ({} make no line)", counted(count, "workflow")),
+        }
     })
 }
 
@@ -309,7 +314,10 @@ pub(crate) fn service_line(arm: &Arm, until: u32) -> Result<Line, String> {
 fn late(arm: &Arm) -> Result<(f64, f64), String> {
     let last = arm.completed_prefix();
     if last < 6 {
-        return Err(format!("n/a (ended after workflow {last})"));
+        return Err(format!(
+            "n/a ({} have no thirds)",
+            counted(last, "workflow")
+        ));
     }
     let from = last - last / 3 + 1;
     let times = arm.workflows.range(from..=last);

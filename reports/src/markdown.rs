@@ -2,8 +2,8 @@
 
 use crate::evidence::{Evidence, evidence};
 use crate::notes::{differences, limits_of_knowledge};
-use crate::number::{bytes, count, memory};
-use crate::run::Run;
+use crate::number::{bytes, count, counted, memory};
+use crate::run::{Arm, Run};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -14,7 +14,16 @@ pub fn markdown(run: &Run) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "# {}", string(&facts["scenario"]["name"]));
     if let Some(about) = facts["scenario"]["about"].as_str() {
-        let _ = writeln!(text, "\n{about}");
+        // A shipped sentence may name sizes that were set otherwise.
+        let changed = facts["command"]
+            .as_str()
+            .is_some_and(|one| one.contains(" --set "));
+        let note = if changed {
+            " (As shipped; this run sets some keys otherwise.)"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "\n{about}{note}");
     }
     let _ = writeln!(text, "\n{}\n", verdict(run));
     text.push_str(&table(&evidence(run)));
@@ -34,7 +43,7 @@ pub fn markdown(run: &Run) -> String {
         let _ = writeln!(text, "- {line}");
     }
     if limits.is_empty() {
-        let _ = writeln!(text, "- nothing that this run shows by itself");
+        let _ = writeln!(text, "- no limit was found by the rules of this report");
     }
     let _ = writeln!(text, "\n## How it was made\n");
     for (name, value) in origin(run) {
@@ -70,23 +79,46 @@ fn cell(text: &str) -> String {
 
 fn verdict(run: &Run) -> String {
     let arms = || run.variants.iter().flat_map(|variant| &variant.arms);
-    let verified = arms()
-        .filter(|arm| matches!(arm.verified, Some((_, 0))))
-        .count();
-    let all = arms().count();
-    let rows = match verified {
-        0 => "no rows were verified".to_owned(),
-        _ if verified == all && all == 1 => "every row is there and as it must be".to_owned(),
+    let ingested = |arm: &&Arm| arm.workflows.values().any(|one| one.status == "completed");
+    let all = arms().filter(ingested).count();
+    let proved = |arm: &&Arm| ingested(arm) && matches!(arm.verified, Some((_, 0)));
+    let verified = arms().filter(proved).count();
+    let rows = match (verified, all) {
+        (_, 0) => "no workflow completed".to_owned(),
+        (0, _) => "no rows were verified".to_owned(),
+        (1, 1) => "every row is there and as it must be".to_owned(),
         _ if verified == all => format!("every row of all {all} arms is there and as it must be"),
         _ => format!("the rows of {verified} of {all} arms were verified"),
     };
-    match string(&run.facts["status"]).as_str() {
+    if let Some(error) = run.facts["error"].as_str() {
+        return format!("**Ended by an error**: {error}. Of what was done, {rows}.");
+    }
+    let mut text = match string(&run.facts["status"]).as_str() {
         "completed" => format!("**Completed**: {rows}."),
         "invalid" => "**Invalid**: the rows do not add up. No figure below may be used; `verification.json` names what differs.".to_owned(),
-        "failed" => format!("**Failed**: a workflow failed; {rows}."),
-        "interrupted" => format!("**Interrupted**: {rows} of what was done."),
+        "failed" => format!("**Failed**: of what completed, {rows}."),
+        "interrupted" => format!("**Interrupted**: of what was done, {rows}."),
         other => format!("**{other}**: {rows}."),
+    };
+    for arm in arms() {
+        let mut failed = arm
+            .workflows
+            .iter()
+            .filter(|(_, one)| one.status == "failed");
+        if let Some((number, first)) = failed.next() {
+            let more = match failed.count() {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            let reason = first.reason.as_deref().unwrap_or("no reason was told");
+            let _ = write!(
+                text,
+                "\n\nOf {}-{}, workflow {number} failed{more}: {reason}.",
+                arm.variant, arm.repeat
+            );
+        }
     }
+    text
 }
 
 fn origin(run: &Run) -> Vec<(&'static str, String)> {
@@ -153,11 +185,11 @@ fn origin(run: &Run) -> Vec<(&'static str, String)> {
     lines.push((
         "run",
         format!(
-            "`{}`, {} to {}, {} session(s)",
+            "`{}`, {} to {}, {}",
             string(&facts["run"]),
             string(&facts["started"]),
             string(&facts["ended"]),
-            facts["sessions"],
+            counted(facts["sessions"].as_u64().unwrap_or_default(), "session"),
         ),
     ));
     lines

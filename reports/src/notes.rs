@@ -1,60 +1,71 @@
 //! What stands under an evidence table: what differs between variants, and what cannot be concluded.
 
+use crate::number::counted;
 use crate::run::{Arm, Run, Variant};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What differs between the variants of a run: a line for each key, with each variant's value.
 #[must_use]
 pub fn differences(run: &Run) -> Vec<String> {
     let variants = run.facts["scenario"]["variants"].as_array();
     let variants = variants.map(Vec::as_slice).unwrap_or_default();
-    let mut keys = BTreeSet::new();
-    for variant in variants {
-        for part in ["settings", "resources", "sequence", "target"] {
-            collect(part, &variant[part], &mut keys);
+    let mut values: BTreeMap<String, Vec<Option<String>>> = BTreeMap::new();
+    for (at, variant) in variants.iter().enumerate() {
+        for part in [
+            "settings",
+            "resources",
+            "sequence",
+            "target",
+            "faults",
+            "expect",
+        ] {
+            collect(part, &variant[part], &mut |key, value| {
+                let row = values.entry(key).or_default();
+                row.resize(variants.len(), None);
+                row[at] = value;
+            });
         }
     }
     let mut lines = Vec::new();
-    for key in keys {
-        let pointer = format!("/{}", key.replace('.', "/"));
-        let values: Vec<String> = variants
+    for (key, values) in values {
+        if values.windows(2).all(|pair| pair[0] == pair[1]) {
+            continue;
+        }
+        let missing = if key.starts_with("settings.") {
+            "the target's default"
+        } else {
+            "none"
+        };
+        let named: Vec<String> = variants
             .iter()
-            .map(|variant| match variant.pointer(&pointer) {
-                None | Some(Value::Null) if key.starts_with("settings.") => {
-                    "the target's default".to_owned()
-                }
-                None | Some(Value::Null) => "none".to_owned(),
-                Some(Value::String(text)) => text.clone(),
-                Some(value) => value.to_string(),
+            .zip(&values)
+            .map(|(variant, value)| {
+                let name = variant["name"].as_str().unwrap_or_default();
+                format!("{name} {}", value.as_deref().unwrap_or(missing))
             })
             .collect();
-        if values.windows(2).any(|pair| pair[0] != pair[1]) {
-            let named: Vec<String> = variants
-                .iter()
-                .zip(&values)
-                .map(|(variant, value)| {
-                    let name = variant["name"].as_str().unwrap_or_default();
-                    format!("{name} {value}")
-                })
-                .collect();
-            lines.push(format!("`{key}`: {}", named.join(", ")));
-        }
+        lines.push(format!("`{key}`: {}", named.join(", ")));
     }
     lines
 }
 
-/// Dotted keys of everything that is no object.
-fn collect(prefix: &str, value: &Value, keys: &mut BTreeSet<String>) {
+/// Hands over the dotted key of everything that is no object, with its value as text.
+fn collect(prefix: &str, value: &Value, found: &mut impl FnMut(String, Option<String>)) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                collect(&format!("{prefix}.{name}"), member, keys);
+                collect(&format!("{prefix}.{name}"), member, found);
             }
         }
-        _ => {
-            keys.insert(prefix.to_owned());
+        Value::Null => found(prefix.to_owned(), None),
+        Value::Array(members) if members.is_empty() => found(prefix.to_owned(), None),
+        Value::Array(members) if prefix == "faults" => {
+            let text = counted(members.len(), "declared fault");
+            found(prefix.to_owned(), Some(text));
         }
+        Value::String(text) => found(prefix.to_owned(), Some(text.clone())),
+        other => found(prefix.to_owned(), Some(other.to_string())),
     }
 }
 
@@ -104,7 +115,8 @@ fn of_arm(run: &Run, variant: &Variant, arm: &Arm) -> Vec<String> {
     }
     if let Some((_, failed @ 1..)) = arm.verified {
         limits.push(format!(
-            "{name}: {failed} checks of its rows failed. **No figure of it may be used.**"
+            "{name}: {} of its rows failed. **No figure of it may be used.**",
+            counted(failed, "check")
         ));
     }
     let last = arm.completed_prefix();
@@ -128,23 +140,30 @@ fn of_arm(run: &Run, variant: &Variant, arm: &Arm) -> Vec<String> {
             .count();
         let what: Vec<&str> = injected.into_iter().collect();
         limits.push(format!(
-            "{name}: {count} faults were injected on purpose ({}); durations contain the retries.",
+            "{name}: {} injected on purpose ({}); durations contain what followed.",
+            counted(count, "fault"),
             what.join(", ")
         ));
     }
+    // What a fault, a person or the end of a runner took away was asked for.
+    let asked = ["fault", "interrupted", "runner_gone"];
     let lost = |attempt: &&crate::run::Attempt| {
-        attempt.outcome != "completed" && attempt.injected.as_deref().is_none_or(str::is_empty)
+        attempt.outcome != "completed"
+            && attempt.injected.as_deref().is_none_or(str::is_empty)
+            && !asked.contains(&attempt.cause.as_deref().unwrap_or_default())
     };
     let lost = arm.attempts.iter().filter(lost).count();
     if lost > 0 {
         limits.push(format!(
-            "{name}: {lost} attempts did not complete without having been asked to; durations contain the retries."
+            "{name}: {} did not complete without having been asked to; durations contain the retries.",
+            counted(lost, "attempt")
         ));
     }
     let resumed = arm.workflows.values().filter(|one| one.resumed).count();
     if resumed > 0 {
         limits.push(format!(
-            "{name}: the run was resumed; {resumed} workflows were open meanwhile, and their durations are not those of one go."
+            "{name}: the run was resumed; {} open meanwhile, whose durations are not those of one go.",
+            counted(resumed, "workflow")
         ));
     }
     limits

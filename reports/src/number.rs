@@ -59,6 +59,14 @@ pub(crate) fn count(count: f64) -> String {
     shown
 }
 
+/// A number of things: `1 fault`, `2 faults`.
+pub(crate) fn counted(count: impl TryInto<u64>, thing: &str) -> String {
+    match count.try_into().unwrap_or(u64::MAX) {
+        1 => format!("1 {thing}"),
+        many => format!("{many} {thing}s"),
+    }
+}
+
 /// The value in the middle; of two, their mean. Nothing of nothing.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();

@@ -88,6 +88,8 @@ pub struct Workflow {
     pub resumed: bool,
     /// Messages that became rows.
     pub rows: Option<u64>,
+    /// Why it did not complete.
+    pub reason: Option<String>,
 }
 
 /// A row of `attempts.csv`.

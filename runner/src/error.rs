@@ -1,7 +1,6 @@
 //! What can go wrong in a command, and which exit code it leaves with.
 
 use crate::exit::Exit;
-use std::error::Error as _;
 use std::io;
 use std::path::PathBuf;
 
@@ -98,19 +97,24 @@ impl Error {
     /// The error and what caused it, on one line.
     #[must_use]
     pub fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            let words = error.to_string();
-            // Some errors quote their cause themselves.
-            if !text.ends_with(&words) {
-                text.push_str(": ");
-                text.push_str(&words);
-            }
-            cause = error.source();
-        }
-        text
+        chain(self)
     }
+}
+
+/// An error and what caused it, on one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        // Some errors quote their cause themselves.
+        if !text.ends_with(&words) {
+            text.push_str(": ");
+            text.push_str(&words);
+        }
+        cause = error.source();
+    }
+    text
 }
 
 pub(crate) fn generator_exit(error: &bench_generator::Error) -> Exit {

@@ -114,6 +114,14 @@ fn command(arguments: &RunArguments) -> String {
             quoted(&format!("{}={}", set.key, set.value))
         );
     }
+    for (asked, flag) in [
+        (arguments.keep_lakes, "--keep-lakes"),
+        (arguments.drop_lakes, "--drop-lakes"),
+    ] {
+        if asked {
+            let _ = write!(command, " {flag}");
+        }
+    }
     command
 }
 

@@ -1,10 +1,11 @@
 //! A run directory, opened again: to verify its lakes once more, or to carry on with it.
 
+use super::arm::Place;
 use super::dataset::{self, Logs};
 use super::error::RunError;
-use super::folder::{Folder, RunFile, VERIFICATION_FILE};
+use super::folder::{Folder, REPORT_FILE, RunFile, VERIFICATION_FILE};
 use super::verifying::{Verifications, verify};
-use crate::record::{History, read_events};
+use crate::record::{History, RunStatus, read_events};
 use crate::scenario::TargetKind;
 use std::path::Path;
 
@@ -20,7 +21,7 @@ pub fn verify_again(path: &Path) -> Result<(Verifications, Vec<String>), RunErro
     let logs = dataset::folder(&run.dataset.path)?;
     same_logs(&logs, &run)?;
     let history = read(&folder.path)?;
-    let mut verifications = Verifications::default();
+    let mut verifications = Verifications::read(&folder.path.join(VERIFICATION_FILE));
     let mut skipped = Vec::new();
     for arm in &history.arms {
         let variant = run
@@ -32,10 +33,19 @@ pub fn verify_again(path: &Path) -> Result<(Verifications, Vec<String>), RunErro
             skipped.push(format!("{}: its target keeps no lake", arm.id));
             continue;
         };
-        if !arm.lake.contains("://") && !Path::new(&arm.lake).exists() {
+        if !run.scenario.verify.rows {
+            skipped.push(format!("{}: the scenario says verify.rows = false", arm.id));
+            continue;
+        }
+        if matches!(arm.ended, None | Some(RunStatus::Interrupted)) {
+            skipped.push(format!("{}: its sequence has not ended", arm.id));
+            continue;
+        }
+        let place = Place::of(&arm.id, variant, &folder.path)?;
+        if !place.exists() {
             skipped.push(format!(
-                "{}: its lake was dropped; --keep-lakes keeps it",
-                arm.id
+                "{}: there is no lake at {}; bench run --keep-lakes keeps them",
+                arm.id, place.lake
             ));
             continue;
         }
@@ -44,10 +54,16 @@ pub fn verify_again(path: &Path) -> Result<(Verifications, Vec<String>), RunErro
             variant.sequence.files_per_workflow,
             variant.sequence.passes,
         );
-        let verification = verify(arm, variant, &logs, &batches)?;
+        let verification = verify(arm, &place.lake, variant, &logs, &batches)?;
         verifications.push(arm.id.clone(), verification);
     }
     folder.write_json(VERIFICATION_FILE, &verifications)?;
+    if !verifications.passed() && run.status != RunStatus::Invalid {
+        run.status = RunStatus::Invalid;
+        folder.write(&run)?;
+    }
+    let report = bench_reports::markdown(&bench_reports::Run::read(&folder.path)?);
+    folder.write_file(REPORT_FILE, report.as_bytes())?;
     Ok((verifications, skipped))
 }
 

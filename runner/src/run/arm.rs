@@ -54,6 +54,25 @@ impl Place {
         })
     }
 
+    /// Locks a lake that lies outside the run directory, which has its own lock: nobody else empties
+    /// or fills it meanwhile.
+    pub(super) fn lock(&self, run: &Path) -> Result<Option<fs::File>, RunError> {
+        let Some(folder) = self.folder.as_ref().filter(|one| !one.starts_with(run)) else {
+            return Ok(None);
+        };
+        let base = folder.parent().unwrap_or(folder);
+        fs::create_dir_all(base).map_err(RunError::at("create", base))?;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        super::folder::lock(&base.join(format!(".{name}.lock")), false).map(Some)
+    }
+
+    /// Whether there is a lake; of one elsewhere it is taken for granted.
+    pub(super) fn exists(&self) -> bool {
+        self.folder
+            .as_ref()
+            .is_none_or(|folder| fs::read_dir(folder).is_ok_and(|mut one| one.next().is_some()))
+    }
+
     /// Makes sure that the lake is empty.
     pub(super) fn make_fresh(&self, wipe: bool) -> Result<(), RunError> {
         let not_fresh = || RunError::NotFresh {

@@ -381,11 +381,14 @@ impl<'a, W: World> Conductor<'a, W> {
     /// Kills a worker; that it ended is heard later.
     fn kill(&mut self, at: usize, cause: Cause, detail: Option<String>) {
         let worker = &mut self.workers[at];
-        if matches!(worker.state, State::Down | State::Dying { .. }) {
-            return;
+        let process = worker.process;
+        match worker.state {
+            State::Down => return,
+            // Whatever was to end it has not yet: the first cause stands.
+            State::Dying { .. } => return self.world.signal(process, Sent::Kill),
+            State::Starting { .. } | State::Ready => {}
         }
         worker.state = State::Dying { cause, detail };
-        let process = worker.process;
         if let Some(sequence) = &mut self.sequence {
             sequence.worker_gone(process.worker);
         }

@@ -64,6 +64,14 @@ pub enum RunError {
         /// The digest of then.
         expected: String,
     },
+    /// A lake that was begun is gone.
+    #[error("the lake {lake} is gone, so {arm} cannot be carried on; start a new run")]
+    LakeGone {
+        /// The lake.
+        lake: String,
+        /// Its arm.
+        arm: crate::record::ArmId,
+    },
     /// The run cannot be planned.
     #[error(transparent)]
     Plan(#[from] Box<crate::error::Error>),
@@ -161,6 +169,7 @@ impl RunError {
             | Self::OtherDataset { .. }
             | Self::NotFresh { .. }
             | Self::NotBuilt { .. }
+            | Self::LakeGone { .. }
             | Self::Secret { .. }
             | Self::Limit(LimitError::NoCgroup { .. })
             | Self::Conduct(ConductError::Refused { .. }) => Exit::Usage,

@@ -34,6 +34,12 @@ pub(crate) struct RunFile {
     pub(crate) started: String,
     /// When it ended, UTC.
     pub(crate) ended: Option<String>,
+    /// What kept it from being carried out.
+    #[serde(default)]
+    pub(crate) error: Option<String>,
+    /// Whether lakes stay, where that was asked for beside the scenario.
+    #[serde(default)]
+    pub(crate) keep_lakes: Option<bool>,
     /// How many runners have worked on it.
     pub(crate) sessions: u32,
     /// The command that reproduces it.

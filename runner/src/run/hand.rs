@@ -54,6 +54,8 @@ pub(super) enum TimerAction {
     Kill(Sent),
     Pause(Duration),
     Continue,
+    /// What was to end it has not: SIGKILL does.
+    Finish,
 }
 
 impl TimerAction {

@@ -11,6 +11,7 @@ use super::progress::Progress;
 use super::verifying::{Verifications, verify};
 use crate::doctor::{Facts, Machine};
 use crate::exit::Exit;
+use crate::interrupt;
 use crate::plan::{self, Plan};
 use crate::record::{ArmId, Event, History, Journal, RunStatus, write_tables};
 use crate::scenario::{Expect, HIDDEN, Loaded, TargetKind, Variant};
@@ -20,6 +21,8 @@ use bench_generator::Progress as Making;
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How a run is made.
@@ -96,6 +99,8 @@ pub fn start(
         scenario: scenario.clone(),
         dataset: logs.identity.clone(),
         host: Host::of(&facts, storage),
+        error: None,
+        keep_lakes: options.keep_lakes,
         limits: BTreeMap::new(),
         versions: BTreeMap::from([("bench".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
         revision: None,
@@ -144,6 +149,8 @@ pub fn resume(path: &Path, options: &Options, terminal: &Terminal) -> Result<Fin
     run.sessions = history.sessions + 1;
     run.status = RunStatus::Running;
     run.ended = None;
+    run.error = None;
+    run.keep_lakes = options.keep_lakes.or(run.keep_lakes);
     folder.write(&run)?;
     let verifications = Verifications::read(&folder.path.join(VERIFICATION_FILE));
     Session {
@@ -263,6 +270,7 @@ impl Session<'_> {
         let (mut status, mut findings) = match outcome {
             Ok(outcome) => outcome,
             Err(error) => {
+                self.run.error = Some(crate::error::chain(&error));
                 self.close(RunStatus::Failed)?;
                 return Err(error);
             }
@@ -353,6 +361,14 @@ impl Session<'_> {
             variant.sequence.passes,
         );
         let place = Place::of(id, variant, &self.folder.path)?;
+        let _lock = place.lock(&self.folder.path)?;
+        let began = past.as_ref().is_some_and(|arm| arm.completed() > 0);
+        if began && variant.target.kind != TargetKind::Null && !place.exists() {
+            return Err(RunError::LakeGone {
+                lake: place.lake,
+                arm: id.clone(),
+            });
+        }
         let status = match ended {
             Some(status) => status,
             None => {
@@ -394,7 +410,10 @@ impl Session<'_> {
         let rows = self.run.scenario.verify.rows && variant.target.kind != TargetKind::Null;
         let passed = if rows {
             progress.line(&format!("{id}: verifying"));
-            let verification = verify(arm, variant, &self.logs, &batches)?;
+            let interrupted = Arc::new(AtomicBool::new(false));
+            let told = Arc::clone(&interrupted);
+            let _listening = interrupt::listen(move || told.store(true, Ordering::Release));
+            let verification = verify(arm, &place.lake, variant, &self.logs, &batches)?;
             let passed = verification.passed();
             let event = Event::Verified {
                 arm: id.clone(),
@@ -406,6 +425,9 @@ impl Session<'_> {
             self.folder
                 .write_json(VERIFICATION_FILE, &self.verifications)?;
             self.tell(event)?;
+            if interrupted.load(Ordering::Acquire) {
+                return Ok(RunStatus::Interrupted);
+            }
             Some(passed)
         } else {
             self.tell(Event::Verified {
@@ -417,7 +439,7 @@ impl Session<'_> {
             None
         };
         let keep = self
-            .options
+            .run
             .keep_lakes
             .unwrap_or(self.run.scenario.measure.keep_lake);
         // A lake that is wrong is kept: it is the evidence.

@@ -101,12 +101,13 @@ impl Verifications {
 /// Verifies the lake of an arm from outside.
 pub(super) fn verify(
     arm: &ArmHistory,
+    lake: &str,
     variant: &Variant,
     logs: &Logs,
     batches: &[Vec<String>],
 ) -> Result<Verification, RunError> {
     let subject = Subject {
-        lake: arm.lake.clone(),
+        lake: lake.to_owned(),
         storage: variant.target.storage.clone(),
         truth: if logs.truth.is_some() {
             Truth::Generated

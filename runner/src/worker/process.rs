@@ -196,9 +196,13 @@ struct Teller {
 
 impl Teller {
     fn tell(&self, told: Told) {
+        self.tell_at(self.clock.now(), told);
+    }
+
+    fn tell_at(&self, at: Duration, told: Told) {
         (self.news)(News {
             process: self.id,
-            at: self.clock.now(),
+            at,
             told,
         });
     }
@@ -287,6 +291,7 @@ fn wait_for_end(
             Err(rustix::io::Errno::INTR)
         ) {}
     }
+    let ended = tell.clock.now();
     let cpu_seconds = proc::stat(pid).map(|stat| stat.cpu_seconds);
     watched.gone();
     let status = child.wait();
@@ -295,13 +300,15 @@ fn wait_for_end(
     let _ = drained.recv_timeout(DRAIN);
     let status = status.ok();
     let signal = status.and_then(|status| status.signal());
-    tell.tell(Told::Exited(Exit {
+    let exit = Exit {
         code: status.and_then(|status| status.code().or(signal.map(|signal| 128 + signal))),
         signal,
         oom_kills: group.and_then(Group::oom_kills),
         peak_rss: watched.peak(),
         cpu_seconds,
-    }));
+    };
+    // It ended when it did, however long its pipe was read.
+    tell.tell_at(ended, Told::Exited(exit));
 }
 
 /// Where the log of a worker is, within the run directory.

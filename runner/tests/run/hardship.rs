@@ -238,3 +238,79 @@ fn a_password_of_a_store_stands_in_no_file_of_the_run() {
         "{text}"
     );
 }
+
+#[test]
+fn every_declared_signal_ends_the_worker_also_one_that_is_caught() {
+    let mut scenario = SMALL.to_owned();
+    for (workflow, signal) in (1..).zip(["SIGKILL", "SIGTERM", "SIGSEGV", "SIGABRT"]) {
+        scenario += &format!(
+            "[[faults]]\nworkflow = {workflow}\nkill = \"{signal}\"\nstage = \"reports\"\n"
+        );
+    }
+    let bench = Bench::new(&scenario);
+    let (code, text) = bench.run(&[]);
+    assert_eq!(code, Some(0), "{text}");
+    let run = bench.only_run();
+    run.assert_verified(1);
+    run.assert_complete(6);
+    let workers = run.rows("workers.csv");
+    let killed = workers.iter().filter(|row| row["cause"] == "fault");
+    assert_eq!(killed.count(), 4);
+}
+
+#[test]
+fn a_run_directory_that_was_copied_is_verified_where_it_is() {
+    let bench = Bench::new(SMALL);
+    let (code, text) = bench.run(&["--keep-lakes"]);
+    assert_eq!(code, Some(0), "{text}");
+    let run = bench.only_run();
+    let moved = bench.path().join("moved");
+    std::fs::rename(&run.0, &moved).unwrap();
+    let verify = ["verify", moved.to_str().unwrap()];
+    let (code, text) = told(&bench.bench(&verify));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("checks passed"), "{text}");
+    let table = moved.join("lake/default-1/reports_latest");
+    let data = std::fs::read_dir(&table)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|one| one == "parquet"));
+    for file in data {
+        std::fs::write(file, "spoiled").unwrap();
+    }
+    let (code, text) = told(&bench.bench(&verify));
+    assert_eq!(code, Some(10), "{text}");
+    let moved = super::common::Records(moved);
+    assert_eq!(moved.status(), "invalid");
+    assert!(moved.text("report.md").contains("**Invalid**"));
+}
+
+#[test]
+fn a_lake_that_is_gone_is_no_fault_of_the_engine() {
+    let bench = Bench::new(&SMALL.replace("messages = 300", "messages = 3000"));
+    let mut child = bench.begin(&[]);
+    wait_until(|| closed(&bench) >= 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let run = bench.find().unwrap();
+    std::fs::remove_dir_all(run.join("lake")).unwrap();
+    let (code, text) = told(&bench.bench(&["run", "--resume", run.to_str().unwrap()]));
+    assert_eq!(code, Some(64), "{text}");
+    assert!(text.contains("is gone"), "{text}");
+}
+
+#[test]
+fn a_lake_is_not_emptied_while_another_run_fills_it() {
+    let pause = "[[faults]]\nworkflow = 2\npause = \"8s\"\nstage = \"reports\"\n";
+    let bench = Bench::new(&format!("{SMALL}{pause}"));
+    let lake = ["--set", "target.lake=lakes", "--wipe"];
+    let mut child = bench.begin(&lake);
+    wait_until(|| closed(&bench) >= 1);
+    let mut second = vec!["run", "s.toml", "--out", "others"];
+    second.extend(lake);
+    let (code, text) = told(&bench.bench(&second));
+    assert_eq!(code, Some(64), "{text}");
+    assert!(text.contains("another bench works on"), "{text}");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    bench.only_run().assert_verified(1);
+}

@@ -9,6 +9,9 @@ use crate::sequence::{Ended, Sequence};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// A process that a declared signal was to end is killed after so long.
+const GRACE: Duration = Duration::from_secs(2);
+
 impl<W: World> Conductor<'_, W> {
     pub(super) fn exited(
         &mut self,
@@ -105,6 +108,13 @@ impl<W: World> Conductor<'_, W> {
                         sequence.worker_gone(process.worker);
                     }
                     self.world.signal(process, *signal);
+                    // A process may catch what is to end it.
+                    self.timers.push(Timer {
+                        at: now + GRACE,
+                        process,
+                        hand: None,
+                        action: TimerAction::Finish,
+                    });
                 }
             }
             TimerAction::Pause(time) => {
@@ -117,6 +127,7 @@ impl<W: World> Conductor<'_, W> {
                 });
             }
             TimerAction::Continue => self.world.signal(process, Sent::Continue),
+            TimerAction::Finish => self.world.signal(process, Sent::Kill),
         }
     }
 

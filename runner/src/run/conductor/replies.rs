@@ -42,6 +42,12 @@ impl<W: World> Conductor<'_, W> {
                     },
                 )
             }
+            Reply::Failed { workflow: None, .. }
+                if !matches!(self.workers[at].state, State::Starting { .. }) =>
+            {
+                self.breach(at, "\"failed\" without a workflow");
+                Ok(())
+            }
             Reply::Failed {
                 workflow: None,
                 message,
