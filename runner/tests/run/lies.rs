@@ -29,7 +29,7 @@ fn lies() -> Vec<(String, String)> {
 fn scenario(lie: Option<(&str, &str)>) -> String {
     let mut command = vec![faulty().to_string_lossy().into_owned()];
     if let Some((lie, table)) = lie {
-        for word in ["--lie", lie, "--workflow", "2"] {
+        for word in ["--lie", lie, "--workflow", "3"] {
             command.push(word.to_owned());
         }
         if !table.is_empty() {
@@ -38,7 +38,7 @@ fn scenario(lie: Option<(&str, &str)>) -> String {
     }
     let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/lies.toml");
     format!(
-        "format = 1\nname = \"lie\"\n[dataset]\nprofile = {profile:?}\n[sequence]\nfiles_per_workflow = 4\n\
+        "format = 1\nname = \"lie\"\n[dataset]\nprofile = {profile:?}\nmessages = 400\nlog_files = 12\nseed = 4\n[sequence]\nfiles_per_workflow = 4\n\
          [target]\nkind = \"command\"\ncommand = {}\n",
         serde_json::to_string(&command).unwrap()
     )
