@@ -15,7 +15,8 @@ pub(super) struct Step {
     /// Place of the workflow in the subject.
     pub(super) at: usize,
     pub(super) segment: u32,
-    /// Whether it may have committed to `reports` earlier than its place says.
+    /// Whether it may have committed to `reports` at another place: in an earlier attempt than the
+    /// last, with other workflows between them.
     pub(super) floating: bool,
 }
 

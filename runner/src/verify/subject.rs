@@ -17,7 +17,8 @@ pub struct Subject {
     /// Folder of the logs.
     pub dataset_root: PathBuf,
     /// Workflows that were attempted, in the order in which they committed to `reports`. One that
-    /// committed nothing there stands where its attempts ran.
+    /// committed nothing there, or of which it is not known which attempt did, stands where any of
+    /// its attempts ran.
     pub workflows: Vec<Ingested>,
     /// How attempts of different workflows followed each other.
     pub interleaving: Interleaving,

@@ -5,7 +5,7 @@
 
 use super::facts::{Facts, MessageId};
 use super::plan::Plan;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The possible winners by accession.
 pub(super) struct Winners {
@@ -72,8 +72,8 @@ impl Winners {
 
 fn events(facts: &Facts, plan: &Plan, limit: usize) -> Vec<Event> {
     let mut events = Vec::new();
-    // The last step of an accession that may have come earlier: all before it is one block.
-    let mut floating: HashMap<u32, u32> = HashMap::new();
+    // Accessions of a step that may have come at another place: all of theirs is one block.
+    let mut floating: HashSet<u32> = HashSet::new();
     for number in 0..facts.logs.len() {
         let steps = plan.steps_of(number, limit);
         for id in facts.of_log(number as u32) {
@@ -88,8 +88,7 @@ fn events(facts: &Facts, plan: &Plan, limit: usize) -> Vec<Event> {
             for &step in steps.iter().take(times) {
                 let plan_step = plan.step(step);
                 if plan_step.floating {
-                    let last = floating.entry(accession).or_insert(step);
-                    *last = (*last).max(step);
+                    floating.insert(accession);
                 }
                 events.push(Event {
                     accession,
@@ -102,10 +101,7 @@ fn events(facts: &Facts, plan: &Plan, limit: usize) -> Vec<Event> {
     }
     if !floating.is_empty() {
         for event in &mut events {
-            if floating
-                .get(&event.accession)
-                .is_some_and(|&last| event.step <= last)
-            {
+            if floating.contains(&event.accession) {
                 event.block = 0;
             }
         }
