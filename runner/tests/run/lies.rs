@@ -39,7 +39,7 @@ fn scenario(lie: Option<(&str, &str)>) -> String {
     let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/lies.toml");
     format!(
         "format = 1\nname = \"lie\"\n[dataset]\nprofile = {profile:?}\n[sequence]\nfiles_per_workflow = 120\nretry = {{ max_attempts = 2, initial = \"10ms\" }}\n\
-         [target]\nkind = \"command\"\ncommand = {}\n",
+         [settings]\ncheckpoint_interval = 2\n[target]\nkind = \"command\"\ncommand = {}\n",
         serde_json::to_string(&command).unwrap()
     )
 }
