@@ -86,29 +86,21 @@ fn hashes<'a>(columns: impl Iterator<Item = (&'a str, Value<'a>)>) -> Hashes {
 }
 
 fn report_hashes(row: &ReportRow<'_>) -> Hashes {
-    let fixed = ReportColumn::ALL
-        .iter()
-        .map(|&column| (column.name(), row.get(column)));
-    hashes(
-        fixed.chain(
-            row.identifiers
-                .iter()
-                .map(|&(name, id)| (name, Value::Str(id))),
-        ),
-    )
+    let fixed = ReportColumn::ALL.iter();
+    let fixed = fixed.map(|&column| (column.name(), row.get(column)));
+    hashes(fixed.chain(identifiers(row.identifiers)))
 }
 
 fn curated_hashes(row: &CuratedRow<'_>) -> Hashes {
-    let fixed = CuratedColumn::ALL
-        .iter()
-        .map(|&column| (column.name(), row.get(column)));
-    hashes(
-        fixed.chain(
-            row.identifiers
-                .iter()
-                .map(|&(name, id)| (name, Value::Str(id))),
-        ),
-    )
+    let fixed = CuratedColumn::ALL.iter();
+    let fixed = fixed.map(|&column| (column.name(), row.get(column)));
+    hashes(fixed.chain(identifiers(row.identifiers)))
+}
+
+fn identifiers<'a>(
+    identifiers: &'a [(&'a str, &'a str)],
+) -> impl Iterator<Item = (&'a str, Value<'a>)> {
+    identifiers.iter().map(|&(name, id)| (name, Value::Str(id)))
 }
 
 fn dx_hashes(row: &CuratedRow<'_>, diagnosis: u32) -> Hashes {

@@ -3,13 +3,13 @@
 use super::checks::{Checks, Wrong};
 use super::read::{FileReport, Found, OpenTable};
 use super::verification::Position;
-use crate::delta::LogFile;
+use crate::delta::{Lake, LogFile};
 use bench_tables::Table;
 use std::collections::BTreeSet;
 
 /// Checks whether a table can be read as a table of the platform; gives it if it can be read.
 pub(super) fn open(
-    found: Found,
+    lake: &Lake,
     table: Table,
     needed: bool,
     checks: &mut Checks,
@@ -19,7 +19,7 @@ pub(super) fn open(
     } else {
         "a table, or none"
     };
-    let table = match found {
+    let table = match Found::open(lake, table) {
         Found::Open(table) => {
             checks.add("table", Some(table.table), expected, "a table", true);
             table

@@ -10,7 +10,7 @@ use super::ledger::AfterWorkflow;
 use super::mapping;
 use super::plan::Plan;
 use super::reached::{self, Reached};
-use super::read::{Found, OpenTable};
+use super::read::OpenTable;
 use super::versions;
 use super::winners::Winners;
 use super::{Outcome, Subject, files};
@@ -35,12 +35,7 @@ pub(super) fn check(
 ) -> Result<Settled, String> {
     let threads = subject.threads.max(1);
     let completed = any_completed(subject);
-    let reports_table = files::open(
-        Found::open(lake, Table::Reports),
-        Table::Reports,
-        completed,
-        checks,
-    );
+    let reports_table = files::open(lake, Table::Reports, completed, checks);
     let reports = reports_table
         .as_deref()
         .map(|table| versions::read(table, facts, threads));
@@ -62,12 +57,7 @@ pub(super) fn check(
     }
 
     let mut reached = Reached::certain(&plan);
-    let curated_table = files::open(
-        Found::open(lake, Table::Curated),
-        Table::Curated,
-        completed,
-        checks,
-    );
+    let curated_table = files::open(lake, Table::Curated, completed, checks);
     let curated = curated_table
         .as_deref()
         .map(|table| versions::read(table, facts, threads));
@@ -90,12 +80,7 @@ pub(super) fn check(
     }
     drop(reports);
 
-    let latest_table = files::open(
-        Found::open(lake, Table::Latest),
-        Table::Latest,
-        completed,
-        checks,
-    );
+    let latest_table = files::open(lake, Table::Latest, completed, checks);
     let latest = latest_table
         .as_deref()
         .map(|table| latest::read(table, facts, threads));
@@ -124,7 +109,7 @@ pub(super) fn check(
     drop(fold);
     let hashes = curated.map(|curated| curated.diagnoses).unwrap_or_default();
 
-    let dx_table = files::open(Found::open(lake, Table::Dx), Table::Dx, completed, checks);
+    let dx_table = files::open(lake, Table::Dx, completed, checks);
     if let Some(table) = dx_table.as_deref() {
         let found = dx::read(table, facts, threads);
         let choices = dx_choices(facts, &plan, &winners, &stored, &reached);
@@ -204,20 +189,7 @@ fn fold(subject: &Subject, facts: &Facts, plan: &Plan) -> Result<(Fold, Vec<Coun
         }
         let rows: Vec<Fact<'_>> = names
             .iter()
-            .map(|(name, row)| {
-                let texts = facts.texts(row);
-                Fact {
-                    source_file: name,
-                    year: texts.year,
-                    message_dt: texts.message_dt,
-                    report: texts.report,
-                    curated: texts.curated,
-                    accession: texts.accession,
-                    diagnoses: texts.diagnoses,
-                    mpi: texts.mpi,
-                    epic_mrn: texts.epic_mrn,
-                }
-            })
+            .map(|(name, row)| facts.texts(row).named(name))
             .collect();
         counts.push(fold.workflow(&rows).map_err(|error| error.to_string())?);
     }
@@ -242,19 +214,15 @@ fn mapping_tables(
     versions_of: &dyn Fn(&OpenTable, &mut Checks),
 ) {
     let threads = subject.threads.max(1);
+    // A workflow that was interrupted may have left rows, but need not have made the tables.
     let needed = subject.create_mapping && any_completed(subject);
-    let table = files::open(
-        Found::open(lake, Table::Mapping),
-        Table::Mapping,
-        needed,
-        checks,
-    );
+    let table = files::open(lake, Table::Mapping, needed, checks);
     let found = table
         .as_deref()
         .map(|table| mapping::read(table, facts, threads));
     if let (Some(table), Some(found)) = (table.as_deref(), &found) {
         let has = |id: MessageId, limit: usize| {
-            needed
+            subject.create_mapping
                 && facts
                     .row_of(id)
                     .is_some_and(|row| row.accession().is_some())
@@ -295,13 +263,7 @@ fn mapping_tables(
         );
         versions_of(table, checks);
     }
-    let history_name = Table::MappingHistory;
-    let history = files::open(
-        Found::open(lake, history_name),
-        history_name,
-        needed,
-        checks,
-    );
+    let history = files::open(lake, Table::MappingHistory, needed, checks);
     if let Some(history) = history {
         let rows = mapping::read(&history, facts, threads);
         let known = match fold {

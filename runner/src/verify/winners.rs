@@ -214,20 +214,7 @@ mod tests {
                 .collect();
             let rows: Vec<Fact<'_>> = rows
                 .iter()
-                .map(|(name, row)| {
-                    let texts = facts.texts(row);
-                    Fact {
-                        source_file: name,
-                        year: texts.year,
-                        message_dt: texts.message_dt,
-                        report: texts.report,
-                        curated: texts.curated,
-                        accession: texts.accession,
-                        diagnoses: texts.diagnoses,
-                        mpi: texts.mpi,
-                        epic_mrn: texts.epic_mrn,
-                    }
-                })
+                .map(|(name, row)| facts.texts(row).named(name))
                 .collect();
             fold.interrupted(&rows, reached).expect("the facts agree");
         }

@@ -36,7 +36,7 @@ fn kill_at_every(step: usize) -> BTreeSet<String> {
     for at in (1..).step_by(step) {
         let lake = folder.path().join(format!("lake-{at}"));
         copy_folder(&whole, &lake);
-        if second_is_killed(&dataset, &lake, &order[1], at) {
+        if is_killed(&dataset, &lake, 2, &order[1], at) {
             let interrupted = Worker::interrupted(2, 1, &order[1]);
             let mut subject = subject(&dataset, &lake, vec![first.clone(), interrupted]);
             let verification = assert_passes(&subject, &format!("killed at point {at}"));
@@ -74,14 +74,14 @@ fn kill_at_every(step: usize) -> BTreeSet<String> {
     told
 }
 
-/// Attempts the second workflow; whether it is killed at that point.
-fn second_is_killed(dataset: &Path, lake: &Path, logs: &[String], at: usize) -> bool {
+/// Attempts a workflow; whether it is killed at that point.
+fn is_killed(dataset: &Path, lake: &Path, workflow: u32, logs: &[String], at: usize) -> bool {
     let kill_at = Some(u32::try_from(at).expect("there are fewer points"));
     let worker = Worker::try_start(&[], dataset, lake, &settings(), kill_at);
     let Some(mut worker) = worker else {
         return true;
     };
-    let is_killed = worker.try_ingest(2, 1, logs).is_none();
+    let is_killed = worker.try_ingest(workflow, 1, logs).is_none();
     if is_killed {
         worker.wait();
     } else {
@@ -94,6 +94,34 @@ fn second_is_killed(dataset: &Path, lake: &Path, logs: &[String], at: usize) -> 
 fn what_a_killed_attempt_leaves_is_accepted_and_told() {
     let told = kill_at_every(9);
     assert!(told.len() > 2, "{told:?}");
+}
+
+#[test]
+fn what_a_killed_attempt_leaves_is_accepted_where_no_workflow_completed() {
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let dataset = folder.path().join("data");
+    let overrides = Overrides {
+        messages: Some(50),
+        log_files: Some(45),
+        ..Overrides::default()
+    };
+    generate_spec(SPEC, &overrides, &dataset);
+    let logs = batches(&dataset, 45).remove(0);
+    let mut kills = 0;
+    for at in (1..).step_by(7) {
+        let lake = folder.path().join(format!("lake-{at}"));
+        if !is_killed(&dataset, &lake, 1, &logs, at) {
+            break;
+        }
+        kills += 1;
+        // Killed before there was a lake, it left nothing to be read.
+        if lake.exists() {
+            let interrupted = Worker::interrupted(1, 1, &logs);
+            let subject = subject(&dataset, &lake, vec![interrupted]);
+            assert_passes(&subject, &format!("the first one killed at point {at}"));
+        }
+    }
+    assert!(kills > 4, "only {kills} points");
 }
 
 #[test]

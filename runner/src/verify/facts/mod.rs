@@ -14,6 +14,7 @@ use super::{Subject, Truth, VerifyError};
 use bench_generator::{Dataset, FileEntry};
 use bench_hl7::{LogDate, LogPath, ModalityMap, Reader};
 use bench_tables::encode::portable_source;
+use bench_tables::fold::Fact;
 use bench_tables::strings::Strings;
 use bench_tables::{CuratedRow, ReportRow, RowHash};
 use std::collections::HashMap;
@@ -61,6 +62,23 @@ pub(super) struct RowFacts<'a> {
     pub(super) diagnoses: u32,
     pub(super) mpi: Option<&'a str>,
     pub(super) epic_mrn: Option<&'a str>,
+}
+
+impl<'a> RowFacts<'a> {
+    /// What the fold takes in: the facts under the name that the message has.
+    pub(super) fn named(&self, source_file: &'a str) -> Fact<'a> {
+        Fact {
+            source_file,
+            year: self.year,
+            message_dt: self.message_dt,
+            report: self.report,
+            curated: self.curated,
+            accession: self.accession,
+            diagnoses: self.diagnoses,
+            mpi: self.mpi,
+            epic_mrn: self.epic_mrn,
+        }
+    }
 }
 
 impl Row {
