@@ -200,9 +200,9 @@ fn a_bare_container_is_told_what_each_thing_would_enable() {
 #[test]
 fn the_json_holds_facts_and_checks() {
     let mut diagnosis = Diagnosis::of(&container());
-    diagnosis.facts.bench = "[version]".to_owned();
-    diagnosis.facts.system = "[system]".to_owned();
-    diagnosis.facts.architecture = "[architecture]".to_owned();
+    diagnosis.facts.machine.bench = "[version]".to_owned();
+    diagnosis.facts.machine.system = "[system]".to_owned();
+    diagnosis.facts.machine.architecture = "[architecture]".to_owned();
     insta::assert_snapshot!(serde_json::to_string_pretty(&diagnosis).unwrap());
 }
 
@@ -224,7 +224,7 @@ fn the_limit_in_force_is_the_least_of_the_group_and_those_above() {
         .files
         .insert("/sys/fs/cgroup/user.slice/memory.max", "4294967296\n");
     let facts = Diagnosis::of(&machine).facts;
-    assert_eq!(facts.usable_memory_bytes(), Some(4 * GIB));
+    assert_eq!(facts.machine.usable_memory_bytes(), Some(4 * GIB));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_python_older_than_3_10_is_named_but_not_enough() {
 #[test]
 fn the_cache_folder_follows_the_environment() {
     let mut machine = workstation();
-    let place = |machine: &Described| Diagnosis::of(machine).facts.cache_dir.unwrap().path;
+    let place = |machine: &Described| Diagnosis::of(machine).facts.machine.cache_dir.unwrap().path;
     assert_eq!(
         place(&machine),
         Path::new("/home/ada/.cache/hl7-ingest-bench")

@@ -1,9 +1,8 @@
 //! `bench generate` and `bench truth`: what they say, and how they leave.
 
-use assert_cmd::Command;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 const BENCH: &str = env!("CARGO_BIN_EXE_bench");
@@ -91,7 +90,7 @@ const SMALL: [&str; 6] = ["generate", "--messages", "60", "--log-files", "3", "-
 
 /// Starts a data set that takes a while, and waits until it has begun.
 fn begin_a_long_one(folder: &Path) -> std::process::Child {
-    let child = std::process::Command::new(BENCH)
+    let child = Command::new(BENCH)
         .args(LONG)
         .current_dir(folder)
         .stdout(Stdio::null())
@@ -237,9 +236,7 @@ fn an_interrupt_leaves_with_130() {
     let folder = tempfile::tempdir().unwrap();
     let child = begin_a_long_one(folder.path());
     let id = child.id().to_string();
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &id])
-        .status();
+    let sent = Command::new("kill").args(["-INT", &id]).status();
     assert!(sent.unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));

@@ -1,8 +1,8 @@
 //! `bench ingest` and `bench worker`: what they make, what they say, and how they leave.
 
-use assert_cmd::Command;
+use std::fs::File;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 fn bench(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_bench"))
@@ -143,13 +143,13 @@ fn a_worker_answers_hello_and_leaves_on_shutdown() {
     let folder = tempfile::tempdir().unwrap();
     make(folder.path(), "varied");
     let hello = r#"{"protocol":1,"type":"hello","lake":"lake","dataset":"D","sequence":"s","settings":{"shuffle_partitions":8}}"#;
+    let shutdown = r#"{"protocol":1,"type":"shutdown"}"#;
+    let requests = folder.path().join("requests");
+    std::fs::write(&requests, format!("{hello}\n{shutdown}\n")).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_bench"))
         .args(["worker", "embedded"])
         .current_dir(folder.path())
-        .write_stdin(format!(
-            "{hello}\n{}\n",
-            r#"{"protocol":1,"type":"shutdown"}"#
-        ))
+        .stdin(File::open(&requests).unwrap())
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0));

@@ -1,11 +1,10 @@
 //! `bench inspect` on logs that are shipped with the tests, and on whatever else it may be given.
 
-use assert_cmd::Command;
 use bench_hl7::{ModalityMap, Reader};
 use bench_runner::inspect::{Log, MessageView, Overview};
 use bench_runner::terminal::Terminal;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 const BENCH: &str = env!("CARGO_BIN_EXE_bench");
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");

@@ -121,6 +121,12 @@ impl Table {
 }
 
 impl Table {
+    /// The last live file by its path.
+    pub(crate) fn last_file(&self) -> Result<String> {
+        let last = self.live.keys().next_back();
+        Ok(last.ok_or("no file is live")?.clone())
+    }
+
     /// Takes a live file out of the newest checkpoint; its path.
     pub(crate) fn lose_from_checkpoint(&self) -> Result<String> {
         let log = self.folder.join("_delta_log");

@@ -177,12 +177,7 @@ pub(crate) fn spoil(lie: &Lie, lake: &Path) -> Result<()> {
             tell(Some(name), &[], &[]);
         }
         "missing-file" | "broken-file" => {
-            let path = table
-                .live
-                .keys()
-                .next_back()
-                .ok_or("no file is live")?
-                .clone();
+            let path = table.last_file()?;
             let full = table.folder.join(&path);
             if lie.name == "missing-file" {
                 fs::remove_file(full)?;
@@ -198,12 +193,7 @@ pub(crate) fn spoil(lie: &Lie, lake: &Path) -> Result<()> {
             tell(Some(name), &[], &[path]);
         }
         "file-less-in-the-log" => {
-            let path = table
-                .live
-                .keys()
-                .next_back()
-                .ok_or("no file is live")?
-                .clone();
+            let path = table.last_file()?;
             let sources = sources(&table, &path)?;
             table.commit(&[remove(&path)])?;
             tell(Some(name), &sources, &[]);
@@ -231,12 +221,7 @@ pub(crate) fn spoil(lie: &Lie, lake: &Path) -> Result<()> {
             Ok(())
         })?,
         "other-partition" => {
-            let path = table
-                .live
-                .keys()
-                .next_back()
-                .ok_or("no file is live")?
-                .clone();
+            let path = table.last_file()?;
             let sources = sources(&table, &path)?;
             let mut add = table.live[&path].clone();
             add["partitionValues"]["year"] = json!("1901");
@@ -280,12 +265,7 @@ fn statistics(add: &Value) -> Result<Value> {
 
 /// States something else of the last live file.
 fn restate(table: &mut Table, name: &str, change: impl Fn(&mut Value) -> Result<()>) -> Result<()> {
-    let path = table
-        .live
-        .keys()
-        .next_back()
-        .ok_or("no file is live")?
-        .clone();
+    let path = table.last_file()?;
     let mut add = table.live[&path].clone();
     add["dataChange"] = json!(false);
     change(&mut add)?;

@@ -2,6 +2,7 @@
 
 use super::print_json;
 use crate::cli::RunArguments;
+use crate::doctor::{Machine, cache_dir};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::plan::{self, Logs, Plan};
@@ -73,7 +74,7 @@ fn options(arguments: &RunArguments) -> Result<Options, Error> {
     let program = std::env::current_exe().map_err(Error::Launch)?;
     let cache = match &arguments.cache {
         Some(cache) => cache.clone(),
-        None => cache_folder().ok_or(Error::NoCache)?,
+        None => cache_dir(&Machine).ok_or(Error::NoCache)?.join("datasets"),
     };
     Ok(Options {
         runs: arguments.out.clone(),
@@ -89,16 +90,6 @@ fn options(arguments: &RunArguments) -> Result<Options, Error> {
         command: command(arguments),
         program,
     })
-}
-
-/// Where generated data sets are kept: a folder of the user's cache.
-fn cache_folder() -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        let path = PathBuf::from(std::env::var_os(name)?);
-        path.is_absolute().then_some(path)
-    };
-    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(base.join("hl7-ingest-bench").join("datasets"))
 }
 
 /// The command that makes the same run again.

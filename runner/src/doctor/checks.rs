@@ -44,7 +44,7 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
         just(facts),
         disk(facts),
         memory_files(facts),
-        memory_limit(facts.cgroup.as_ref()),
+        memory_limit(facts.machine.cgroup.as_ref()),
         python(&facts.python),
         java_for_spark(&facts.java),
         java_for_trino(&facts.java),
@@ -96,7 +96,7 @@ fn disk(facts: &Facts) -> Check {
             |place| format!("{} free", bytes(place.free_bytes)),
         )
     };
-    let tight = [&facts.current_dir, &facts.cache_dir]
+    let tight = [&facts.machine.current_dir, &facts.machine.cache_dir]
         .into_iter()
         .flatten()
         .any(|place| place.free_bytes < ENOUGH_DISK_BYTES);
@@ -106,8 +106,8 @@ fn disk(facts: &Facts) -> Check {
         state,
         found: format!(
             "current folder {}, cache folder {}",
-            free(&facts.current_dir),
-            free(&facts.cache_dir)
+            free(&facts.machine.current_dir),
+            free(&facts.machine.cache_dir)
         ),
         enables: "data sets and, later, lakes: 100,000 messages are about a quarter of a GB",
         advice: advice(
@@ -118,11 +118,11 @@ fn disk(facts: &Facts) -> Check {
 }
 
 fn memory_files(facts: &Facts) -> Check {
-    let state = present(facts.memory_dir.is_some());
+    let state = present(facts.machine.memory_dir.is_some());
     Check {
         name: "memory file system",
         state,
-        found: facts.memory_dir.as_ref().map_or_else(
+        found: facts.machine.memory_dir.as_ref().map_or_else(
             || "none at /dev/shm".to_owned(),
             |place| format!("{}, {} free", place.path.display(), bytes(place.free_bytes)),
         ),

@@ -5,9 +5,10 @@ use super::probe::{Probe, Space};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What was found on a machine. What could not be told is absent.
+/// What a machine is: all that can be told without starting a program. What could not be told is
+/// absent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Facts {
+pub struct MachineFacts {
     /// Version of `bench`.
     pub bench: String,
     /// Operating system.
@@ -32,6 +33,14 @@ pub struct Facts {
     pub cache_dir: Option<Place>,
     /// A file system in memory.
     pub memory_dir: Option<Place>,
+}
+
+/// What was found on a machine, its programs included.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Facts {
+    /// What the machine is.
+    #[serde(flatten)]
+    pub machine: MachineFacts,
     /// `cargo`.
     pub cargo: Option<Found>,
     /// `rustc`.
@@ -94,6 +103,25 @@ impl Facts {
     /// Looks at everything. Programs are started to learn their versions, so this takes a second.
     #[must_use]
     pub fn gather(probe: &dyn Probe) -> Self {
+        Self {
+            machine: MachineFacts::gather(probe),
+            cargo: program(probe, "cargo", "--version"),
+            rustc: program(probe, "rustc", "--version"),
+            just: program(probe, "just", "--version"),
+            java: javas(probe),
+            python: pythons(probe),
+            maven: program(probe, "mvn", "--version"),
+            chromium: ["chromium", "chromium-browser", "google-chrome", "chrome"]
+                .iter()
+                .find_map(|name| program(probe, name, "--version")),
+        }
+    }
+}
+
+impl MachineFacts {
+    /// Looks at the machine.
+    #[must_use]
+    pub fn gather(probe: &dyn Probe) -> Self {
         let mounts = Mount::all(probe);
         let place = |path: PathBuf| Place::of(probe, &mounts, path);
         let memory = |key| meminfo_bytes(&probe.read(Path::new("/proc/meminfo"))?, key);
@@ -114,15 +142,6 @@ impl Facts {
             current_dir: probe.current_dir().and_then(place),
             cache_dir: cache_dir(probe).and_then(place),
             memory_dir: place(PathBuf::from("/dev/shm")).filter(Place::is_in_memory),
-            cargo: program(probe, "cargo", "--version"),
-            rustc: program(probe, "rustc", "--version"),
-            just: program(probe, "just", "--version"),
-            java: javas(probe),
-            python: pythons(probe),
-            maven: program(probe, "mvn", "--version"),
-            chromium: ["chromium", "chromium-browser", "google-chrome", "chrome"]
-                .iter()
-                .find_map(|name| program(probe, name, "--version")),
         }
     }
 
@@ -142,6 +161,12 @@ impl Facts {
 }
 
 impl Place {
+    /// The directory at a path, or where it would be made.
+    #[must_use]
+    pub fn at(probe: &dyn Probe, path: PathBuf) -> Option<Self> {
+        Self::of(probe, &Mount::all(probe), path)
+    }
+
     fn of(probe: &dyn Probe, mounts: &[Mount], path: PathBuf) -> Option<Self> {
         let there = path
             .ancestors()
@@ -169,12 +194,15 @@ impl Place {
     }
 }
 
-/// Where generated data sets are kept by default.
-fn cache_dir(probe: &dyn Probe) -> Option<PathBuf> {
-    let base = probe
-        .env("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(probe.env("HOME")?).join(".cache")))?;
+/// The folder below which things are kept that can be made again, such as data sets. A relative
+/// path counts as none, as the XDG Base Directory Specification has it.
+#[must_use]
+pub fn cache_dir(probe: &dyn Probe) -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        let path = probe.env(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     Some(base.join("hl7-ingest-bench"))
 }
 

@@ -12,7 +12,7 @@ mod text;
 
 pub use cgroup::{Cgroup, CgroupVersion};
 pub use checks::{Check, State, checks};
-pub use facts::{Facts, Found, Java, Place};
+pub use facts::{Facts, Found, Java, MachineFacts, Place, cache_dir};
 pub use probe::{Machine, Probe, Space};
 pub use text::render;
 

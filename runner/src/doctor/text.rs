@@ -30,22 +30,26 @@ pub fn render(diagnosis: &Diagnosis, terminal: &Terminal) -> String {
 
 fn machine(facts: &Facts) -> Vec<(&'static str, String)> {
     let mut rows = vec![
-        ("bench", facts.bench.clone()),
+        ("bench", facts.machine.bench.clone()),
         (
             "system",
             format!(
                 "{} {}, {}",
-                facts.system,
-                facts.kernel.as_deref().unwrap_or("of unknown release"),
-                facts.architecture
+                facts.machine.system,
+                facts
+                    .machine
+                    .kernel
+                    .as_deref()
+                    .unwrap_or("of unknown release"),
+                facts.machine.architecture
             ),
         ),
         ("cores", cores(facts)),
         ("memory", memory(facts)),
     ];
     let places = [
-        ("current folder", &facts.current_dir),
-        ("cache folder", &facts.cache_dir),
+        ("current folder", &facts.machine.current_dir),
+        ("cache folder", &facts.machine.cache_dir),
     ];
     for (name, place) in places {
         rows.push((
@@ -59,12 +63,12 @@ fn machine(facts: &Facts) -> Vec<(&'static str, String)> {
 }
 
 fn cores(facts: &Facts) -> String {
-    let mut text = facts.cores.to_string();
-    if let Some(model) = &facts.cpu_model {
+    let mut text = facts.machine.cores.to_string();
+    if let Some(model) = &facts.machine.cpu_model {
         let _ = write!(text, " of {model}");
     }
     let limit = |group: &Cgroup| group.cpu_limit_cores;
-    if let Some(limit) = facts.cgroup.as_ref().and_then(limit) {
+    if let Some(limit) = facts.machine.cgroup.as_ref().and_then(limit) {
         let _ = write!(text, "; a control group allows {limit:.1} cores of time");
     }
     text
@@ -74,11 +78,13 @@ fn memory(facts: &Facts) -> String {
     let known = |value: Option<u64>| value.map_or_else(|| "unknown".to_owned(), bytes);
     let mut text = format!(
         "{}, {} of it available",
-        known(facts.memory_bytes),
-        known(facts.memory_available_bytes)
+        known(facts.machine.memory_bytes),
+        known(facts.machine.memory_available_bytes)
     );
-    if let (Some(usable), Some(all)) = (facts.usable_memory_bytes(), facts.memory_bytes)
-        && usable < all
+    if let (Some(usable), Some(all)) = (
+        facts.machine.usable_memory_bytes(),
+        facts.machine.memory_bytes,
+    ) && usable < all
     {
         let _ = write!(text, "; a control group allows {}", bytes(usable));
     }

@@ -240,6 +240,44 @@ pub struct TableProbe {
     pub tables: Vec<TableState>,
 }
 
+/// How an attempt ended, and what it took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttemptEnd {
+    /// How.
+    pub outcome: AttemptOutcome,
+    /// Why it did not complete.
+    pub cause: Option<Cause>,
+    /// What the worker said, or what is known beyond the cause.
+    pub message: Option<String>,
+    /// How the process ended, where it did.
+    pub exit: Option<Exit>,
+    /// Most resident memory in bytes during the attempt.
+    pub peak_rss: Option<u64>,
+    /// CPU seconds of the attempt.
+    pub cpu_seconds: Option<f64>,
+    /// The account of a completed one.
+    pub ledger: Option<Box<bench_embedded::Ledger>>,
+    /// Versions of the tables after a completed one.
+    pub versions: BTreeMap<String, i64>,
+}
+
+impl AttemptEnd {
+    /// An end of which nothing is known but how it came about.
+    #[must_use]
+    pub const fn of(outcome: AttemptOutcome) -> Self {
+        Self {
+            outcome,
+            cause: None,
+            message: None,
+            exit: None,
+            peak_rss: None,
+            cpu_seconds: None,
+            ledger: None,
+            versions: BTreeMap::new(),
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -358,21 +396,8 @@ pub enum Event {
         /// Number of the attempt.
         attempt: u32,
         /// How.
-        outcome: AttemptOutcome,
-        /// Why it did not complete.
-        cause: Option<Cause>,
-        /// What the worker said, or what is known beyond the cause.
-        message: Option<String>,
-        /// How the process ended, where it did.
-        exit: Option<Exit>,
-        /// Most resident memory in bytes during the attempt.
-        peak_rss: Option<u64>,
-        /// CPU seconds of the attempt.
-        cpu_seconds: Option<f64>,
-        /// The account of a completed one.
-        ledger: Option<Box<bench_embedded::Ledger>>,
-        /// Versions of the tables after a completed one.
-        versions: BTreeMap<String, i64>,
+        #[serde(flatten)]
+        end: AttemptEnd,
     },
     /// A workflow ended.
     WorkflowClosed {

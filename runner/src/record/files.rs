@@ -3,7 +3,7 @@
 //! Times are seconds from the start of the arm's sequence, when its workers were ready; sizes are
 //! bytes. An empty cell says that there is no such number.
 
-use super::event::{ArmId, Event, Record};
+use super::event::{ArmId, Event, Record, TableProbe};
 use super::history::{ArmHistory, History, WorkflowHistory};
 use super::journal::{JournalError, read_events};
 use std::collections::HashMap;
@@ -124,8 +124,18 @@ pub fn write_tables(folder: &Path) -> Result<History, JournalError> {
     let mut early: HashMap<ArmId, Vec<Record>> = HashMap::new();
     read_events(folder, |record| {
         match &record.event {
-            Event::Stage { .. } => stages.stage(&record)?,
-            Event::Probed { .. } => tables.probed(&record)?,
+            Event::Stage {
+                arm,
+                workflow,
+                attempt,
+                stage,
+            } => stages.stage(arm, *workflow, *attempt, stage)?,
+            Event::Probed {
+                arm,
+                workflow,
+                probe,
+                ..
+            } => tables.probed(arm, *workflow, probe)?,
             Event::Sampled { arm, .. } => match history.arm(arm).and_then(|arm| arm.started) {
                 Some(start) => samples.sampled(&record, start)?,
                 None => {
@@ -211,16 +221,13 @@ impl Csv {
         std::fs::rename(&self.unfinished, &self.path).map_err(|source| self.failed(source))
     }
 
-    fn stage(&mut self, record: &Record) -> Result<(), JournalError> {
-        let Event::Stage {
-            arm,
-            workflow,
-            attempt,
-            stage,
-        } = &record.event
-        else {
-            return Ok(());
-        };
+    fn stage(
+        &mut self,
+        arm: &ArmId,
+        workflow: u32,
+        attempt: u32,
+        stage: &bench_embedded::Stage,
+    ) -> Result<(), JournalError> {
         let mut cells = names(arm);
         cells.extend([
             workflow.to_string(),
@@ -236,16 +243,12 @@ impl Csv {
         self.row(cells)
     }
 
-    fn probed(&mut self, record: &Record) -> Result<(), JournalError> {
-        let Event::Probed {
-            arm,
-            workflow,
-            probe,
-            ..
-        } = &record.event
-        else {
-            return Ok(());
-        };
+    fn probed(
+        &mut self,
+        arm: &ArmId,
+        workflow: u32,
+        probe: &TableProbe,
+    ) -> Result<(), JournalError> {
         for table in &probe.tables {
             let mut cells = names(arm);
             cells.extend([
@@ -350,7 +353,7 @@ impl Csv {
     ) -> Result<(), JournalError> {
         let start = arm.started.unwrap_or_default();
         for attempt in &workflow.attempts {
-            let end = attempt.ended.as_ref();
+            let (at, end) = attempt.ended.as_ref().map(|(at, end)| (*at, end)).unzip();
             let exit = end.and_then(|end| end.exit).unwrap_or_default();
             let injected: Vec<&str> = attempt.injected.iter().map(|one| &*one.what).collect();
             let mut cells = names(&arm.id);
@@ -360,8 +363,8 @@ impl Csv {
                 attempt.worker.to_string(),
                 attempt.incarnation.to_string(),
                 seconds(attempt.started - start),
-                text(end.map(|end| seconds(end.at - start))),
-                text(end.map(|end| seconds(end.at - attempt.started))),
+                text(at.map(|at: f64| seconds(at - start))),
+                text(at.map(|at| seconds(at - attempt.started))),
                 end.map_or("open", |end| end.outcome.name()).to_owned(),
                 text(end.and_then(|end| end.cause).map(|cause| cause.name())),
                 text(exit.code),

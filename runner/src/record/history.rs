@@ -1,7 +1,8 @@
 //! What the events of a run add up to: arms, their workflows, attempts and workers.
 
 use super::event::{
-    ArmId, AttemptOutcome, Cause, Event, Exit, Injected, Limits, Record, RunStatus, WorkflowStatus,
+    ArmId, AttemptEnd, AttemptOutcome, Cause, Event, Exit, Injected, Limits, Record, RunStatus,
+    WorkflowStatus,
 };
 use std::collections::BTreeMap;
 
@@ -23,8 +24,6 @@ pub struct History {
 pub struct ArmHistory {
     /// Its name.
     pub id: ArmId,
-    /// Its lake.
-    pub lake: String,
     /// Workflows of its sequence.
     pub planned: u32,
     /// Limits of each worker.
@@ -37,16 +36,8 @@ pub struct ArmHistory {
     pub workers: Vec<WorkerHistory>,
     /// Workflows by the order in which they closed.
     pub closed: Vec<u32>,
-    /// The last workflow whose tables were looked at.
-    pub probed: Option<u32>,
     /// How its sequence ended.
     pub ended: Option<RunStatus>,
-    /// Seconds that looking at tables took.
-    pub probe_seconds: f64,
-    /// Seconds of CPU that sampling took.
-    pub sample_seconds: f64,
-    /// Seconds of CPU of the runner.
-    pub runner_cpu_seconds: f64,
     /// Its verification: whether it passed, where rows are verified.
     pub verified: Option<Option<bool>>,
 }
@@ -83,31 +74,8 @@ pub struct AttemptHistory {
     pub started: f64,
     /// Faults of the scenario.
     pub injected: Vec<Injected>,
-    /// How it ended.
-    pub ended: Option<AttemptEnd>,
-}
-
-/// How an attempt ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AttemptEnd {
-    /// When.
-    pub at: f64,
-    /// How.
-    pub outcome: AttemptOutcome,
-    /// Why it did not complete.
-    pub cause: Option<Cause>,
-    /// What was said.
-    pub message: Option<String>,
-    /// How the process ended.
-    pub exit: Option<Exit>,
-    /// Most resident memory in bytes.
-    pub peak_rss: Option<u64>,
-    /// CPU seconds.
-    pub cpu_seconds: Option<f64>,
-    /// The account of a completed attempt.
-    pub ledger: Option<Box<bench_embedded::Ledger>>,
-    /// Versions of the tables after a completed attempt.
-    pub versions: BTreeMap<String, i64>,
+    /// When it ended, and how.
+    pub ended: Option<(f64, AttemptEnd)>,
 }
 
 /// A process of a worker.
@@ -166,13 +134,16 @@ impl WorkflowHistory {
         })
     }
 
-    /// The attempt that completed it.
+    /// The end of the attempt that completed it, and when that was.
     #[must_use]
-    pub fn completed(&self) -> Option<(&AttemptHistory, &AttemptEnd)> {
-        self.attempts.iter().rev().find_map(|attempt| {
-            let end = attempt.ended.as_ref()?;
-            (end.outcome == AttemptOutcome::Completed).then_some((attempt, end))
-        })
+    pub fn completed(&self) -> Option<&(f64, AttemptEnd)> {
+        self.ends()
+            .rfind(|(_, end)| end.outcome == AttemptOutcome::Completed)
+    }
+
+    /// The ends of its attempts, in order.
+    pub fn ends(&self) -> impl DoubleEndedIterator<Item = &(f64, AttemptEnd)> {
+        self.attempts.iter().filter_map(|one| one.ended.as_ref())
     }
 
     /// The attempt that has not ended.
@@ -185,13 +156,6 @@ impl WorkflowHistory {
 }
 
 impl ArmHistory {
-    /// Processes that were started after another one of the same worker.
-    #[must_use]
-    pub fn restarts(&self) -> u32 {
-        let again = self.workers.iter().filter(|one| one.incarnation > 1);
-        u32::try_from(again.count()).unwrap_or(u32::MAX)
-    }
-
     /// Workflows that completed.
     #[must_use]
     pub fn completed(&self) -> u32 {
@@ -241,23 +205,18 @@ impl History {
             Event::Session { session, .. } => self.session(session),
             Event::ArmStarted {
                 arm,
-                lake,
                 workflows,
                 limits,
+                ..
             } => self.arms.push(ArmHistory {
                 id: arm,
-                lake,
                 planned: workflows,
                 limits,
                 started: None,
                 workflows: BTreeMap::new(),
                 workers: Vec::new(),
                 closed: Vec::new(),
-                probed: None,
                 ended: None,
-                probe_seconds: 0.0,
-                sample_seconds: 0.0,
-                runner_cpu_seconds: 0.0,
                 verified: None,
             }),
             Event::WorkerStarted {
@@ -339,27 +298,10 @@ impl History {
                 arm,
                 workflow,
                 attempt,
-                outcome,
-                cause,
-                message,
-                exit,
-                peak_rss,
-                cpu_seconds,
-                ledger,
-                versions,
+                end,
             } => {
                 let attempt = self.arm_mut(&arm)?.attempt(workflow, attempt)?;
-                attempt.ended = Some(AttemptEnd {
-                    at: t,
-                    outcome,
-                    cause,
-                    message,
-                    exit,
-                    peak_rss,
-                    cpu_seconds,
-                    ledger,
-                    versions,
-                });
+                attempt.ended = Some((t, end));
             }
             Event::WorkflowClosed {
                 arm,
@@ -375,28 +317,14 @@ impl History {
             }
             Event::Probed {
                 arm,
-                workflow: number,
-                seconds,
+                workflow,
                 probe,
                 ..
             } => {
-                let arm = self.arm_mut(&arm)?;
-                arm.probed = Some(number);
-                arm.probe_seconds += seconds;
-                arm.workflows.get_mut(&number)?.tables = probe.tables;
+                let workflow = self.arm_mut(&arm)?.workflows.get_mut(&workflow)?;
+                workflow.tables = probe.tables;
             }
-            Event::ArmEnded {
-                arm,
-                status,
-                sample_seconds,
-                runner_cpu_seconds,
-                ..
-            } => {
-                let arm = self.arm_mut(&arm)?;
-                arm.ended = Some(status);
-                arm.sample_seconds += sample_seconds;
-                arm.runner_cpu_seconds += runner_cpu_seconds;
-            }
+            Event::ArmEnded { arm, status, .. } => self.arm_mut(&arm)?.ended = Some(status),
             Event::Verified { arm, passed, .. } => self.arm_mut(&arm)?.verified = Some(passed),
             Event::RunEnded { status } => self.ended = Some(status),
             Event::Stage {

@@ -12,11 +12,9 @@ mod history;
 mod journal;
 
 pub use event::{
-    ArmId, AttemptOutcome, Cause, Event, Exit, Injected, Limits, Record, RunStatus, TableProbe,
-    WorkflowStatus,
+    ArmId, AttemptEnd, AttemptOutcome, Cause, Event, Exit, Injected, Limits, Record, RunStatus,
+    TableProbe, WorkflowStatus,
 };
 pub use files::write_tables;
-pub use history::{
-    ArmHistory, AttemptEnd, AttemptHistory, History, Spent, WorkerHistory, WorkflowHistory,
-};
+pub use history::{ArmHistory, AttemptHistory, History, Spent, WorkerHistory, WorkflowHistory};
 pub use journal::{EVENTS_FILE, Journal, JournalError, read_events};

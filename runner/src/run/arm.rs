@@ -6,7 +6,7 @@ use super::error::RunError;
 use super::folder::RunFile;
 use super::progress::Progress;
 use super::real::{RealWorld, Workers};
-use crate::doctor::Facts;
+use crate::doctor::{Machine, MachineFacts, Probe};
 use crate::probe::LakeProbe;
 use crate::record::{ArmHistory, ArmId, Event, Journal, RunStatus};
 use crate::scenario::{FaultKind, TargetKind, Variant};
@@ -127,8 +127,7 @@ pub(super) fn check_program(variant: &Variant) -> Result<(), RunError> {
     let found = if program.contains('/') {
         Path::new(program).is_file()
     } else {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+        Machine.find(program).is_some()
     };
     if found {
         Ok(())
@@ -149,7 +148,7 @@ pub(super) struct Work<'a> {
     pub(super) run: &'a RunFile,
     pub(super) folder: &'a Path,
     pub(super) logs: &'a Logs,
-    pub(super) facts: &'a Facts,
+    pub(super) facts: &'a MachineFacts,
     pub(super) program: &'a Path,
 }
 

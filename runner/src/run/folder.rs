@@ -2,7 +2,7 @@
 
 use super::dataset::Identity;
 use super::error::RunError as Error;
-use crate::doctor::Facts;
+use crate::doctor::MachineFacts;
 use crate::record::{Limits, RunStatus};
 use crate::scenario::Scenario;
 use rustix::fs::{FlockOperation, flock};
@@ -78,7 +78,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn of(facts: &Facts, storage: Option<String>) -> Self {
+    pub(crate) fn of(facts: &MachineFacts, storage: Option<String>) -> Self {
         Self {
             cpu_model: facts.cpu_model.clone(),
             cores: facts.cores,

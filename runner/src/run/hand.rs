@@ -2,7 +2,8 @@
 
 use super::world::Sent;
 use crate::record::{Cause, Exit, Injected};
-use crate::scenario::{FaultKind, When};
+use crate::scenario::{FaultKind, When, duration_text};
+use crate::terminal::binary_size;
 use crate::worker::ProcessId;
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ impl Hand {
             FaultKind::Memory(_) => false,
         };
         let due: Vec<FaultKind> = self.faults.extract_if(.., due).collect();
-        due.iter().map(TimerAction::of).collect()
+        due.iter().filter_map(TimerAction::of).collect()
     }
 }
 
@@ -59,37 +60,35 @@ pub(super) enum TimerAction {
 }
 
 impl TimerAction {
-    pub(super) fn of(fault: &FaultKind) -> Self {
+    /// What a fault does at its moment; a lowered limit has none.
+    pub(super) fn of(fault: &FaultKind) -> Option<Self> {
         match fault {
-            FaultKind::Kill { signal, .. } => Self::Kill(Sent::of_name(signal)),
-            FaultKind::Pause { for_, .. } => Self::Pause(*for_),
-            FaultKind::Memory(_) => Self::Continue,
+            FaultKind::Kill { signal, .. } => Some(Self::Kill(Sent::of_name(signal))),
+            FaultKind::Pause { for_, .. } => Some(Self::Pause(*for_)),
+            FaultKind::Memory(_) => None,
         }
     }
 }
 
-/// A fault as it is recorded.
-pub(super) fn injected(fault: &FaultKind) -> Injected {
+/// A fault as it is recorded. Of a lowered memory limit, `in_force` is what the limit really is.
+pub(super) fn injected(fault: &FaultKind, in_force: Option<u64>) -> Injected {
     let when = |at: &When| match at {
         When::Stage(stage) => format!("once stage {stage} is done"),
-        When::After(wait) => format!("after {}", humantime::format_duration(*wait)),
+        When::After(wait) => format!("after {}", duration_text(*wait)),
     };
     let (kind, what) = match fault {
-        FaultKind::Memory(bytes) => (
-            "memory",
-            format!(
-                "memory limit lowered to {}",
-                crate::terminal::binary_size(*bytes)
-            ),
-        ),
+        FaultKind::Memory(bytes) => {
+            let limit = in_force.unwrap_or(*bytes);
+            let mut what = format!("memory limit lowered to {}", binary_size(limit));
+            if limit > *bytes {
+                what += &format!(", as more than {} was in use", binary_size(*bytes));
+            }
+            ("memory", what)
+        }
         FaultKind::Kill { signal, at } => ("kill", format!("{signal} {}", when(at))),
         FaultKind::Pause { for_, at } => (
             "pause",
-            format!(
-                "paused for {} {}",
-                humantime::format_duration(*for_),
-                when(at)
-            ),
+            format!("paused for {} {}", duration_text(*for_), when(at)),
         ),
     };
     Injected {

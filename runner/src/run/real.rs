@@ -132,8 +132,6 @@ impl<'a> RealWorld<'a> {
             Message::News(News { process, at, told }) => match told {
                 Told::Reply(reply) => Happening::Reply { process, at, reply },
                 Told::Breach(what) => Happening::Breach { process, what },
-                // A process that ends closes its output: only one that stays alive is in breach.
-                Told::Closed => Happening::Timer,
                 Told::Exited(exit) => Happening::Exited {
                     process,
                     at,

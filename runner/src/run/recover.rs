@@ -1,10 +1,9 @@
 //! What another runner left behind: its workers are ended, and what they had in hand is written off.
 
 use super::error::RunError;
-use crate::record::{AttemptOutcome, Cause, Event, Exit, History, Journal};
+use crate::record::{AttemptEnd, AttemptOutcome, Cause, Event, Exit, History, Journal};
 use crate::worker::{Clock, proc};
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::collections::BTreeMap;
+use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
 /// The system needs a moment to end a process that was killed.
@@ -37,14 +36,11 @@ pub(super) fn recover(
                 arm: arm.id.clone(),
                 workflow: number,
                 attempt: attempt.attempt,
-                outcome: AttemptOutcome::Lost,
-                cause: Some(Cause::RunnerGone),
-                message: Some(format!("the worker {}", Cause::RunnerGone.words())),
-                exit: None,
-                peak_rss: None,
-                cpu_seconds: None,
-                ledger: None,
-                versions: BTreeMap::new(),
+                end: AttemptEnd {
+                    cause: Some(Cause::RunnerGone),
+                    message: Some(format!("the worker {}", Cause::RunnerGone.words())),
+                    ..AttemptEnd::of(AttemptOutcome::Lost)
+                },
             };
             journal.write(clock.now().as_secs_f64(), lost)?;
         }
@@ -56,9 +52,7 @@ pub(super) fn recover(
 fn end(pid: u32, start_ticks: u64) -> Result<(), RunError> {
     let until = Instant::now() + PATIENCE;
     while proc::is_alive(pid, start_ticks) {
-        if let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        proc::signal_group(pid, Signal::KILL);
         if Instant::now() > until {
             return Err(RunError::WorkerLives { pid });
         }

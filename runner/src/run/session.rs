@@ -9,12 +9,12 @@ use super::folder::{
 };
 use super::progress::Progress;
 use super::verifying::{Verifications, verify};
-use crate::doctor::{Facts, Machine};
+use crate::doctor::{Machine, MachineFacts, Place as Disk};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::plan::{self, Plan};
 use crate::record::{ArmId, Event, History, Journal, RunStatus, write_tables};
-use crate::scenario::{Expect, HIDDEN, Loaded, TargetKind, Variant};
+use crate::scenario::{DatasetSource, Expect, HIDDEN, Loaded, Scenario, TargetKind, Variant};
 use crate::terminal::Terminal;
 use crate::worker::Clock;
 use bench_generator::Progress as Making;
@@ -68,14 +68,16 @@ pub fn start(
     options: &Options,
     terminal: &Terminal,
 ) -> Result<Finished, RunError> {
-    let facts = Facts::gather(&Machine);
+    let facts = MachineFacts::gather(&Machine);
     let scenario = &loaded.scenario;
     for variant in &scenario.variants {
         arm::check_program(variant)?;
     }
-    let logs = prepare(loaded, options, terminal)?;
-    if options.space_check {
-        check_space(loaded, options)?;
+    let logs = prepare(&scenario.dataset, options, terminal)?;
+    let runs = std::path::absolute(&options.runs).map_err(RunError::at("find", &options.runs))?;
+    let disk = Disk::at(&Machine, runs);
+    if let Some(disk) = disk.as_ref().filter(|_| options.space_check) {
+        check_space(scenario, disk)?;
     }
     let folder = Folder::create(&options.runs, &scenario.name)?;
     let (_, secrets) = scenario.without_secrets();
@@ -84,10 +86,6 @@ pub fn start(
         secrets.iter().fold(text.to_owned(), hide)
     };
     folder.write_file(SCENARIO_FILE, hide(&loaded.text).as_bytes())?;
-    let storage = facts
-        .current_dir
-        .as_ref()
-        .and_then(|place| place.file_system.clone());
     let run = RunFile {
         format: FORMAT,
         run: folder.name(),
@@ -98,7 +96,7 @@ pub fn start(
         command: hide(&options.command),
         scenario: scenario.clone(),
         dataset: logs.identity.clone(),
-        host: Host::of(&facts, storage),
+        host: Host::of(&facts, disk.and_then(|disk| disk.file_system)),
         error: None,
         keep_lakes: options.keep_lakes,
         limits: BTreeMap::new(),
@@ -130,8 +128,8 @@ pub fn resume(path: &Path, options: &Options, terminal: &Terminal) -> Result<Fin
     let folder = Folder::open(path)?;
     let mut run = Folder::read(&folder.path)?;
     reveal(&mut run)?;
-    let facts = Facts::gather(&Machine);
-    let source = crate::scenario::DatasetSource::Folder(run.dataset.path.clone());
+    let facts = MachineFacts::gather(&Machine);
+    let source = DatasetSource::Folder(run.dataset.path.clone());
     // A generated data set that has gone from the cache is made again.
     let generated = &run.scenario.dataset;
     let source = if run.dataset.path.exists() {
@@ -139,10 +137,7 @@ pub fn resume(path: &Path, options: &Options, terminal: &Terminal) -> Result<Fin
     } else {
         generated
     };
-    let bar = Bar::new(terminal, options.quiet);
-    let logs = dataset::prepare(source, &options.cache, &bar);
-    bar.0.finish_and_clear();
-    let logs = logs?;
+    let logs = prepare(source, options, terminal)?;
     same_logs(&logs, &run)?;
     let journal = Journal::resume(&folder.path)?;
     let history = read(&folder.path)?;
@@ -168,9 +163,13 @@ pub fn resume(path: &Path, options: &Options, terminal: &Terminal) -> Result<Fin
     .work()
 }
 
-fn prepare(loaded: &Loaded, options: &Options, terminal: &Terminal) -> Result<Logs, RunError> {
+fn prepare(
+    source: &DatasetSource,
+    options: &Options,
+    terminal: &Terminal,
+) -> Result<Logs, RunError> {
     let bar = Bar::new(terminal, options.quiet);
-    let logs = dataset::prepare(&loaded.scenario.dataset, &options.cache, &bar);
+    let logs = dataset::prepare(source, &options.cache, &bar);
     bar.0.finish_and_clear();
     logs
 }
@@ -200,37 +199,20 @@ impl Making for Bar {
 }
 
 /// Refuses to begin where the disk is too small for what the plan estimates.
-fn check_space(loaded: &Loaded, options: &Options) -> Result<(), RunError> {
-    let scenario = &loaded.scenario;
-    let logs = plan::Logs::foresee(&scenario.dataset).map_err(Box::new)?;
+fn check_space(scenario: &Scenario, disk: &Disk) -> Result<(), RunError> {
     let elsewhere = |variant: &Variant| variant.target.lake.is_some();
-    let Some(needed) = Plan::of(scenario, &logs).disk_bytes else {
-        return Ok(());
-    };
     if scenario.variants.iter().any(elsewhere) {
         return Ok(());
     }
-    let place = options
-        .runs
-        .ancestors()
-        .find(|place| place.exists())
-        .unwrap_or(Path::new("."));
-    let place = if place.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        place
-    };
-    let space =
-        rustix::fs::statvfs(place).map_err(|error| RunError::at("look at", place)(error.into()))?;
-    let free = space.f_bavail * space.f_frsize;
-    if free < needed {
-        return Err(RunError::Space {
-            path: place.to_path_buf(),
-            free,
+    let logs = plan::Logs::foresee(&scenario.dataset).map_err(Box::new)?;
+    match Plan::of(scenario, &logs).disk_bytes {
+        Some(needed) if disk.free_bytes < needed => Err(RunError::Space {
+            path: disk.path.clone(),
+            free: disk.free_bytes,
             needed,
-        });
+        }),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// A runner's work.
@@ -240,7 +222,7 @@ struct Session<'a> {
     journal: Journal,
     clock: Clock,
     logs: Logs,
-    facts: Facts,
+    facts: MachineFacts,
     options: &'a Options,
     terminal: &'a Terminal,
     /// What earlier runners have done.

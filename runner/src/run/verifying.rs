@@ -2,7 +2,9 @@
 
 use super::dataset::Logs;
 use super::error::RunError;
-use crate::record::{ArmHistory, ArmId, AttemptOutcome, WorkflowHistory, WorkflowStatus};
+use crate::record::{
+    ArmHistory, ArmId, AttemptEnd, AttemptOutcome, WorkflowHistory, WorkflowStatus,
+};
 use crate::scenario::{Mode, Sequence, Variant};
 use crate::verify::{Ingested, Interleaving, Outcome, Subject, Truth, Verification};
 use serde::{Deserialize, Serialize};
@@ -176,19 +178,15 @@ fn ingested(arm: &ArmHistory, batches: &[Vec<String>]) -> Vec<Ingested> {
 /// When a workflow's rows came into `reports`: as its worker told; else by the end of the first
 /// attempt that was lost, which may have committed them; else by its end.
 fn committed(workflow: &WorkflowHistory) -> f64 {
-    let ends = || {
-        workflow
-            .attempts
-            .iter()
-            .filter_map(|one| one.ended.as_ref())
-    };
     let continued = workflow
         .completed()
         .is_none_or(|(_, end)| end.ledger.as_ref().is_some_and(|ledger| ledger.continued));
-    let lost = ends().find(|end| continued && end.outcome == AttemptOutcome::Lost);
+    let mut ends = workflow.ends();
+    let lost = ends.find(|(_, end)| continued && end.outcome == AttemptOutcome::Lost);
+    let last = || workflow.ends().next_back();
+    let at = |end: &(f64, AttemptEnd)| end.0;
     workflow
         .committed
-        .or(lost.map(|end| end.at))
-        .or(ends().next_back().map(|end| end.at))
+        .or_else(|| lost.or_else(last).map(at))
         .unwrap_or(f64::MAX)
 }

@@ -20,7 +20,7 @@ pub enum Happening {
         /// What.
         reply: Box<Reply>,
     },
-    /// A worker said what is no reply, or closed its output.
+    /// A worker said what is no reply.
     Breach {
         /// Which process.
         process: ProcessId,

@@ -6,7 +6,7 @@
 
 mod queue;
 
-use crate::record::{ArmHistory, AttemptOutcome, Cause, RunStatus, WorkflowStatus};
+use crate::record::{ArmHistory, AttemptEnd, AttemptOutcome, Cause, RunStatus, WorkflowStatus};
 use crate::scenario;
 use crate::scenario::Mode;
 use queue::Waiting;
@@ -149,27 +149,24 @@ impl Sequence {
                 sequence.count_closed(status);
                 continue;
             }
-            let counts = |attempt: &&crate::record::AttemptHistory| {
-                attempt.ended.as_ref().is_some_and(|end| {
-                    let taken_away =
-                        matches!(end.cause, Some(Cause::RunnerGone | Cause::Interrupted));
-                    end.outcome != AttemptOutcome::Completed && !taken_away
-                })
+            let counts = |(_, end): &&(f64, AttemptEnd)| {
+                let taken_away = matches!(end.cause, Some(Cause::RunnerGone | Cause::Interrupted));
+                end.outcome != AttemptOutcome::Completed && !taken_away
             };
             let open = Open {
                 launched: time(workflow.launched),
                 attempts: workflow.attempts.last().map_or(0, |last| last.attempt),
-                failures: workflow.attempts.iter().filter(counts).count() as u32,
+                failures: workflow.ends().filter(counts).count() as u32,
             };
             sequence.open.insert(number, open);
-            let last = workflow.attempts.last().and_then(|one| one.ended.as_ref());
+            let last = workflow.ends().next_back();
             match workflow.completed() {
-                Some((_, end)) => {
-                    sequence.close(number, time(end.at), WorkflowStatus::Completed, None);
+                Some((at, _)) => {
+                    sequence.close(number, time(*at), WorkflowStatus::Completed, None);
                 }
                 None if open.failures >= plan.retry.max_attempts => {
-                    let at = time(last.map_or(history.started.unwrap_or_default(), |end| end.at));
-                    let reason = last.and_then(|end| end.message.clone());
+                    let at = time(last.map_or(history.started.unwrap_or_default(), |(at, _)| *at));
+                    let reason = last.and_then(|(_, end)| end.message.clone());
                     sequence.close(number, at, WorkflowStatus::Failed, reason);
                 }
                 None => sequence.waiting.push(number),
@@ -260,19 +257,6 @@ impl Sequence {
             .min()
     }
 
-    /// Workflows that closed.
-    #[must_use]
-    pub fn closed(&self) -> u32 {
-        self.closed
-    }
-
-    /// Workflows in hand, with the worker that has each.
-    pub fn in_hand(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.running
-            .iter()
-            .map(|(workflow, running)| (*workflow, running.worker))
-    }
-
     /// Whether no further workflow will be started but those in hand again.
     #[must_use]
     pub fn is_last(&self) -> bool {
@@ -344,7 +328,7 @@ impl Sequence {
                 }
                 let reason = format!(
                     "its deadline of {} passed while it waited",
-                    humantime::format_duration(limit)
+                    scenario::duration_text(limit)
                 );
                 self.waiting.remove(workflow);
                 self.delayed.retain(|(_, other)| *other != workflow);

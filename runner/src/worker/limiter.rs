@@ -2,7 +2,7 @@
 
 use super::cgroup::{self, Group};
 use super::monitor::Watched;
-use crate::doctor::{Cgroup, Facts};
+use crate::doctor::{Cgroup, MachineFacts};
 use crate::record::Limits;
 use crate::scenario::{Enforcement, Resources};
 use std::io;
@@ -53,7 +53,7 @@ impl Limiter {
     pub fn new(
         resources: &Resources,
         faults: bool,
-        facts: &Facts,
+        facts: &MachineFacts,
         prefix: &str,
     ) -> Result<Self, LimitError> {
         let usable = match &facts.cgroup {
@@ -69,16 +69,11 @@ impl Limiter {
             (Enforcement::Cgroup, Err(reason)) => return Err(LimitError::NoCgroup { reason }),
             (_, Ok(group)) => Some(group),
         };
-        let least = |a: Option<u64>, b: Option<u64>| match (a, b) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (one, other) => one.or(other),
-        };
-        let of_group = facts.cgroup.as_ref().and_then(|one| one.memory_limit_bytes);
         Ok(Self {
             resources: resources.clone(),
             cgroup,
             processors: processors(facts.cores),
-            memory_bytes: least(facts.memory_bytes, of_group),
+            memory_bytes: facts.usable_memory_bytes(),
             prefix: prefix.to_owned(),
             faults,
         })

@@ -4,7 +4,7 @@
 use super::proc;
 use super::process::ProcessId;
 use crate::worker::Clock;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -97,9 +97,7 @@ impl Watched {
         }
         if self.look().is_some_and(|rss| rss > limit) {
             self.killed.store(true, Ordering::Release);
-            if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
-                let _ = kill_process_group(pid, Signal::KILL);
-            }
+            proc::signal_group(self.pid, Signal::KILL);
         }
     }
 }

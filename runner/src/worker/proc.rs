@@ -1,5 +1,6 @@
 //! What the system says about a process, from `/proc`.
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs;
 
 /// Figures of `/proc/PID/stat`.
@@ -49,6 +50,14 @@ pub(crate) fn is_alive(pid: u32, start_ticks: u64) -> bool {
         .rsplit_once(") ")
         .is_some_and(|(_, rest)| rest.starts_with('Z'));
     !zombie && parse_stat(&text).is_some_and(|stat| stat.start_ticks == start_ticks)
+}
+
+/// Sends a signal to a process that leads a group, and to its children that stayed in it.
+pub(crate) fn signal_group(pid: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // Gone already is as good.
+        let _ = kill_process_group(pid, signal);
+    }
 }
 
 /// Memory of a process.

@@ -9,7 +9,7 @@ use super::monitor::Watched;
 use super::proc;
 use crate::record::Exit;
 use bench_embedded::protocol::{Line, Reply, Request, VERSION};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -42,8 +42,6 @@ pub enum Told {
     Reply(Box<Reply>),
     /// It said what is no reply.
     Breach(String),
-    /// It closed its output.
-    Closed,
     /// It ended.
     Exited(Exit),
 }
@@ -176,14 +174,7 @@ impl Process {
 
     /// Sends a signal to the process and its children.
     pub fn signal(&self, signal: Signal) {
-        signal_group(self.pid, signal);
-    }
-}
-
-fn signal_group(pid: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // Gone already is as good.
-        let _ = kill_process_group(pid, signal);
+        proc::signal_group(self.pid, signal);
     }
 }
 
@@ -225,14 +216,15 @@ fn read_replies(stdout: ChildStdout, tell: &Teller) {
             .take(LONGEST_LINE)
             .read_until(b'\n', &mut line)
         {
-            Ok(0) | Err(_) => return tell.tell(Told::Closed),
+            // Its end is told by who waits for it; one that closes its output and lives falls silent.
+            Ok(0) | Err(_) => return,
             Ok(_) if line.last() != Some(&b'\n') => {
                 // A process that was killed in the middle of a line has only ended; one that prints
                 // without end has not.
                 if line.len() as u64 >= LONGEST_LINE {
                     tell.tell(Told::Breach("a line without end".to_owned()));
                 }
-                return tell.tell(Told::Closed);
+                return;
             }
             Ok(_) => match parse(&line) {
                 Ok(reply) => tell.tell(Told::Reply(reply)),
@@ -296,7 +288,7 @@ fn wait_for_end(
     watched.gone();
     let status = child.wait();
     // Children of it that are left would hold the pipe, and memory.
-    signal_group(pid, Signal::KILL);
+    proc::signal_group(pid, Signal::KILL);
     let _ = drained.recv_timeout(DRAIN);
     let status = status.ok();
     let signal = status.and_then(|status| status.signal());

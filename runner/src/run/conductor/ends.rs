@@ -1,12 +1,11 @@
 //! Workers that end, and what is done to them and when.
 
 use super::{ConductError, Conductor, STARTS, State};
-use crate::record::{AttemptOutcome, Cause, Event, Exit};
-use crate::run::hand::{Timer, TimerAction, ending};
-use crate::run::world::{Sent, World};
+use crate::record::{AttemptEnd, AttemptOutcome, Cause, Event, Exit};
+use crate::run::hand::{Hand, Timer, TimerAction, ending};
+use crate::run::world::{Sent, Usage, World};
 use crate::scenario::Mode;
 use crate::sequence::{Ended, Sequence};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A process that a declared signal was to end is killed after so long.
@@ -41,23 +40,18 @@ impl<W: World> Conductor<'_, W> {
             sequence.worker_gone(process.worker);
         }
         let why = ending(cause, detail.as_deref(), &exit);
+        let usage = Usage {
+            peak_rss: exit.peak_rss,
+            cpu_seconds: exit.cpu_seconds,
+        };
         for hand in hands {
-            self.tell_at(
-                when,
-                Event::AttemptEnded {
-                    arm: self.arm.id.clone(),
-                    workflow: hand.workflow,
-                    attempt: hand.attempt,
-                    outcome: AttemptOutcome::Lost,
-                    cause: Some(cause),
-                    message: Some(format!("the worker {why}")),
-                    exit: Some(exit),
-                    peak_rss: exit.peak_rss,
-                    cpu_seconds: hand.cpu(exit.cpu_seconds),
-                    ledger: None,
-                    versions: BTreeMap::new(),
-                },
-            )?;
+            let end = AttemptEnd {
+                cause: Some(cause),
+                message: Some(format!("the worker {why}")),
+                exit: Some(exit),
+                ..AttemptEnd::of(AttemptOutcome::Lost)
+            };
+            self.attempt_ended(when, &hand, usage, end)?;
             let how = if cause == Cause::Interrupted {
                 Ended::TakenAway
             } else {
@@ -91,6 +85,27 @@ impl<W: World> Conductor<'_, W> {
             });
         }
         self.start(at)
+    }
+
+    /// Records the end of an attempt, with what its process has used.
+    pub(super) fn attempt_ended(
+        &mut self,
+        when: Duration,
+        hand: &Hand,
+        usage: Usage,
+        end: AttemptEnd,
+    ) -> Result<(), ConductError> {
+        let event = Event::AttemptEnded {
+            arm: self.arm.id.clone(),
+            workflow: hand.workflow,
+            attempt: hand.attempt,
+            end: AttemptEnd {
+                peak_rss: usage.peak_rss,
+                cpu_seconds: hand.cpu(usage.cpu_seconds),
+                ..end
+            },
+        };
+        self.tell_at(when, event)
     }
 
     /// A fault of the scenario takes effect.

@@ -1,12 +1,11 @@
 //! What workers say.
 
 use super::{ConductError, Conductor, State};
-use crate::record::{AttemptOutcome, Cause, Event};
+use crate::record::{AttemptEnd, AttemptOutcome, Cause, Event};
 use crate::run::hand::Hand;
 use crate::run::world::World;
 use crate::sequence::Ended;
 use bench_embedded::protocol::{Done, Reply};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 impl<W: World> Conductor<'_, W> {
@@ -97,23 +96,13 @@ impl<W: World> Conductor<'_, W> {
                     self.breach(at, "\"done\" for what it has not in hand");
                     return Ok(());
                 };
+                let end = AttemptEnd {
+                    ledger: Some(Box::new(ledger)),
+                    versions,
+                    ..AttemptEnd::of(AttemptOutcome::Completed)
+                };
                 let usage = self.world.usage(self.workers[at].process);
-                self.tell_at(
-                    when,
-                    Event::AttemptEnded {
-                        arm: self.arm.id.clone(),
-                        workflow,
-                        attempt,
-                        outcome: AttemptOutcome::Completed,
-                        cause: None,
-                        message: None,
-                        exit: None,
-                        peak_rss: usage.peak_rss,
-                        cpu_seconds: hand.cpu(usage.cpu_seconds),
-                        ledger: Some(Box::new(ledger)),
-                        versions,
-                    },
-                )?;
+                self.attempt_ended(when, &hand, usage, end)?;
                 self.ended(when, workflow, Ended::Completed);
                 Ok(())
             }
@@ -128,23 +117,13 @@ impl<W: World> Conductor<'_, W> {
                     self.breach(at, "\"failed\" for what it has not in hand");
                     return Ok(());
                 };
+                let end = AttemptEnd {
+                    cause: Some(Cause::Reported),
+                    message: Some(message.clone()),
+                    ..AttemptEnd::of(AttemptOutcome::Failed)
+                };
                 let usage = self.world.usage(self.workers[at].process);
-                self.tell_at(
-                    when,
-                    Event::AttemptEnded {
-                        arm: self.arm.id.clone(),
-                        workflow,
-                        attempt,
-                        outcome: AttemptOutcome::Failed,
-                        cause: Some(Cause::Reported),
-                        message: Some(message.clone()),
-                        exit: None,
-                        peak_rss: usage.peak_rss,
-                        cpu_seconds: hand.cpu(usage.cpu_seconds),
-                        ledger: None,
-                        versions: BTreeMap::new(),
-                    },
-                )?;
+                self.attempt_ended(when, &hand, usage, end)?;
                 let reason = message;
                 self.ended(when, workflow, Ended::Failed { retryable, reason });
                 Ok(())

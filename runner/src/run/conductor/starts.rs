@@ -1,12 +1,11 @@
 //! Starting workers, and sending them attempts with the faults that the scenario declares.
 
 use super::{ConductError, Conductor, State};
-use crate::record::{Event, Injected};
+use crate::record::Event;
 use crate::run::hand::{Hand, Timer, TimerAction, injected as as_recorded};
 use crate::run::world::World;
 use crate::scenario::{FaultKind, When};
 use crate::sequence::Sequence;
-use crate::terminal::binary_size;
 use bench_embedded::protocol::{Ingest, Manifest};
 
 impl<W: World> Conductor<'_, W> {
@@ -56,21 +55,14 @@ impl<W: World> Conductor<'_, W> {
             .collect();
         let mut injected = Vec::new();
         for fault in &faults {
-            if let FaultKind::Memory(bytes) = fault {
-                let limit = self.world.limit(process, Some(*bytes))?;
-                self.workers[at].lowered = true;
-                let limit = limit.unwrap_or(*bytes);
-                let mut what = format!("memory limit lowered to {}", binary_size(limit));
-                if limit > *bytes {
-                    what += &format!(", as more than {} was in use", binary_size(*bytes));
+            let in_force = match fault {
+                FaultKind::Memory(bytes) => {
+                    self.workers[at].lowered = true;
+                    self.world.limit(process, Some(*bytes))?
                 }
-                injected.push(Injected {
-                    kind: "memory".to_owned(),
-                    what,
-                });
-            } else {
-                injected.push(as_recorded(fault));
-            }
+                FaultKind::Kill { .. } | FaultKind::Pause { .. } => None,
+            };
+            injected.push(as_recorded(fault, in_force));
         }
         let before = self.world.mark(process);
         let now = self.world.now();
@@ -88,12 +80,13 @@ impl<W: World> Conductor<'_, W> {
         for fault in &faults {
             if let FaultKind::Kill { at, .. } | FaultKind::Pause { at, .. } = fault
                 && let When::After(wait) = at
+                && let Some(action) = TimerAction::of(fault)
             {
                 self.timers.push(Timer {
                     at: now + *wait,
                     process,
                     hand: Some((workflow, attempt)),
-                    action: TimerAction::of(fault),
+                    action,
                 });
             }
         }

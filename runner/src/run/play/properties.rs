@@ -73,9 +73,9 @@ proptest! {
                 prop_assert!((workflow.launched - due).abs() < 1e-9);
             }
             for attempt in &workflow.attempts {
-                let end = attempt.ended.as_ref().expect("every attempt ends");
+                let (ended, _) = attempt.ended.as_ref().expect("every attempt ends");
                 let worker = (attempt.worker, attempt.incarnation);
-                busy.entry(worker).or_default().push((attempt.started, end.at));
+                busy.entry(worker).or_default().push((attempt.started, *ended));
             }
         }
         for spans in busy.values() {

@@ -142,6 +142,19 @@ pub(crate) fn ingest(
         .expect("the workflow is ingested")
 }
 
+/// A lake of one workflow: its logs, the lake, and the engine that made it.
+pub(crate) fn small_lake(folder: &Path) -> (PathBuf, PathBuf, Engine) {
+    let (logs, lake) = (folder.join("logs"), folder.join("lake"));
+    write_log(
+        &logs,
+        "20230113.log",
+        &[Message::new("20230113000000", "7")],
+    );
+    let mut engine = engine(&lake, &[]);
+    ingest(&mut engine, "w1", &logs);
+    (logs, lake, engine)
+}
+
 /// A folder beside the checkout, if it is there.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(path);

@@ -1,6 +1,6 @@
 //! Lakes that the engine must not write to, and places where it cannot.
 
-use crate::common::{Message, batch, engine, ingest, write_log};
+use crate::common::{Message, batch, engine, write_log};
 use bench_embedded::{Engine, Error, Options, Silent};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -185,14 +185,7 @@ fn a_table_that_is_partitioned_otherwise_is_refused() {
 #[test]
 fn what_another_writer_turns_on_later_stops_the_workflow_before_it_writes() {
     let folder = crate::common::temporary();
-    let (logs, lake) = (folder.path().join("logs"), folder.path().join("lake"));
-    write_log(
-        &logs,
-        "20230113.log",
-        &[Message::new("20230113000000", "7")],
-    );
-    let mut engine = engine(&lake, &[]);
-    ingest(&mut engine, "w1", &logs);
+    let (logs, lake, mut engine) = crate::common::small_lake(folder.path());
     let before = crate::common::versions(&engine);
     let curated = engine.state()["reports_curated"].version;
     let log = lake.join("reports_curated/_delta_log");
@@ -258,14 +251,7 @@ fn a_folder_that_cannot_be_made_is_named() {
 #[test]
 fn a_data_file_that_is_gone_fails_the_workflow_and_changes_nothing() {
     let folder = crate::common::temporary();
-    let (logs, lake) = (folder.path().join("logs"), folder.path().join("lake"));
-    write_log(
-        &logs,
-        "20230113.log",
-        &[Message::new("20230113000000", "7")],
-    );
-    let mut engine = engine(&lake, &[]);
-    ingest(&mut engine, "w1", &logs);
+    let (logs, lake, mut engine) = crate::common::small_lake(folder.path());
     let (path, _) = crate::common::files(&lake, bench_tables::Table::Reports).remove(0);
     fs::remove_file(&path).expect("it goes");
     let before = crate::common::versions(&engine);

@@ -5,7 +5,7 @@
 
 use crate::child::{FAILED, Task};
 use crate::common::{
-    Message, contents, engine, ingest, patients, stable_rows, temporary, versions, write_log,
+    Message, contents, engine, patients, stable_rows, temporary, versions, write_log,
 };
 use bench_embedded::{Engine, Error, LogBatch, Options, Silent};
 use bench_tables::Table;
@@ -185,12 +185,17 @@ fn a_full_disk_fails_the_attempt_and_the_next_one_with_room_completes() {
         eprintln!("{} attempts failed on a full disk", failures.len());
         assert!(failures.len() > 20, "{failures:?}");
         world.assert_complete(&lake, "after a full disk");
-        assert_eq!(
-            orphans(&lake),
-            [] as [PathBuf; 0],
-            "what failed was taken back"
-        );
+        assert_taken_back(&lake);
     }
+}
+
+/// What was written and not committed is gone.
+fn assert_taken_back(lake: &Path) {
+    assert_eq!(
+        orphans(lake),
+        [] as [PathBuf; 0],
+        "what failed was taken back"
+    );
 }
 
 #[test]
@@ -215,11 +220,7 @@ fn a_limit_on_file_sizes_fails_the_attempt_and_the_next_one_completes() {
     assert!(failed > 3, "{failed}");
     task.attempt().expect("nothing is in the way");
     world.assert_complete(&lake, "after a limit on file sizes");
-    assert_eq!(
-        orphans(&lake),
-        [] as [PathBuf; 0],
-        "what failed was taken back"
-    );
+    assert_taken_back(&lake);
 }
 
 #[test]
@@ -389,19 +390,6 @@ fn logs_that_give_no_rows_are_outcomes_and_the_others_are_ingested() {
     }
 }
 
-/// A lake of one workflow and the engine that made it.
-fn small_lake(folder: &Path) -> (PathBuf, PathBuf, Engine) {
-    let (logs, lake) = (folder.join("logs"), folder.join("lake"));
-    write_log(
-        &logs,
-        "20230113.log",
-        &[Message::new("20230113000000", "7")],
-    );
-    let mut engine = engine(&lake, &[]);
-    ingest(&mut engine, "w1", &logs);
-    (logs, lake, engine)
-}
-
 /// Rows of the tables that can be opened while the one of curated reports cannot.
 fn contents_of_others(lake: &Path) -> Vec<Vec<crate::common::RowMap>> {
     let others = Table::ALL.iter().filter(|table| **table != Table::Curated);
@@ -411,7 +399,7 @@ fn contents_of_others(lake: &Path) -> Vec<Vec<crate::common::RowMap>> {
 #[test]
 fn a_log_entry_that_cannot_be_read_is_named_with_its_version() {
     let folder = temporary();
-    let (logs, lake, mut engine) = small_lake(folder.path());
+    let (logs, lake, mut engine) = crate::common::small_lake(folder.path());
     let before = contents_of_others(&lake);
     let entry = lake.join("reports_curated/_delta_log/00000000000000000002.json");
     fs::write(&entry, "{\"add\":{\"path\":").expect("it is written");
@@ -451,7 +439,7 @@ fn a_log_entry_that_cannot_be_read_is_named_with_its_version() {
 #[test]
 fn a_commit_that_is_missing_below_others_is_told_and_nothing_is_written() {
     let folder = temporary();
-    let (logs, lake, engine) = small_lake(folder.path());
+    let (logs, lake, engine) = crate::common::small_lake(folder.path());
     drop(engine);
     let log = lake.join("reports/_delta_log");
     fs::rename(
@@ -468,7 +456,7 @@ fn a_commit_that_is_missing_below_others_is_told_and_nothing_is_written() {
 #[test]
 fn a_data_file_that_was_cut_short_fails_the_workflow_and_is_named() {
     let folder = temporary();
-    let (logs, lake, mut engine) = small_lake(folder.path());
+    let (logs, lake, mut engine) = crate::common::small_lake(folder.path());
     let (path, _) = crate::common::files(&lake, Table::Curated).remove(0);
     let bytes = fs::read(&path).expect("it is read");
     fs::write(&path, &bytes[..bytes.len() - 9]).expect("it is cut");
