@@ -1,5 +1,12 @@
 //! Numbers as people read them.
 
+/// A number with so many decimals, half a unit of the last one away from zero: 1.855 is 1.86, also
+/// where its nearest binary number is below that.
+fn fixed(value: f64, decimals: usize) -> String {
+    let nudged = value * (1.0 + 4.0 * f64::EPSILON);
+    format!("{nudged:.decimals$}")
+}
+
 /// Seconds: `0.123 s`, `4.56 s`, `89.1 s`, `12.3 min`, `18.4 h`.
 pub(crate) fn seconds(seconds: f64) -> String {
     let size = seconds.abs();
@@ -19,10 +26,15 @@ pub(crate) fn seconds(seconds: f64) -> String {
 /// Seconds a workflow, with the sign: `+0.012 s/workflow`.
 pub(crate) fn slope(seconds: f64) -> String {
     if seconds.abs() < 60.0 {
-        format!("{seconds:+.3} s/workflow")
+        format!("{}{} s/workflow", sign(seconds), fixed(seconds.abs(), 3))
     } else {
-        format!("{:+.2} min/workflow", seconds / 60.0)
+        let minutes = fixed(seconds.abs() / 60.0, 2);
+        format!("{}{minutes} min/workflow", sign(seconds))
     }
+}
+
+const fn sign(value: f64) -> &'static str {
+    if value.is_sign_negative() { "-" } else { "+" }
 }
 
 /// Bytes in decimal units, as storage is sold: `1.04 GB`.
@@ -79,6 +91,8 @@ mod tests {
             [slope(0.0123), slope(-163.8)],
             ["+0.012 s/workflow", "-2.73 min/workflow"]
         );
+        // What was published as 1.86 is 1.855, whose nearest binary number is below.
+        assert_eq!(slope(60.0 * 1.855), "+1.86 min/workflow");
         assert_eq!([bytes(1.04e9), bytes(12.0)], ["1.04 GB", "12 B"]);
         assert_eq!(memory(96.0 * 1_048_576.0), "96.0 MiB");
         assert_eq!(

@@ -6,11 +6,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code)]
 pub(super) enum Stream {
     Ranks = 1,
-    SignFlip = 2,
-    PairedBootstrap = 3,
     ShapeGuard = 4,
     ShapeBootstrap = 5,
     #[cfg(test)]

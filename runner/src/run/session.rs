@@ -101,6 +101,8 @@ pub fn start(
         limits: BTreeMap::new(),
         versions: BTreeMap::from([("bench".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
         revision: None,
+        effective: BTreeMap::new(),
+        unsupported: BTreeMap::new(),
     };
     folder.write(&run)?;
     let journal = Journal::create(&folder.path)?;
@@ -285,6 +287,10 @@ impl Session<'_> {
             limits.or_insert_with(|| arm.limits.clone());
             for process in &arm.workers {
                 self.run.versions.extend(process.versions.clone());
+                let effective = self.run.effective.entry(arm.id.variant.clone());
+                effective.or_default().extend(process.effective.clone());
+                let unsupported = self.run.unsupported.entry(arm.id.variant.clone());
+                unsupported.or_default().extend(process.unsupported.clone());
             }
         }
         self.folder

@@ -46,6 +46,7 @@ pub use schema::schema;
 pub use secrets::HIDDEN;
 pub use shipped::SHIPPED;
 pub use source::Place;
+pub(crate) use units::{duration, size};
 pub use units::{duration_text, size_text};
 
 use error::Errors;
