@@ -15,6 +15,7 @@ mod markdown;
 mod notes;
 mod number;
 mod run;
+pub mod statistics;
 
 pub use evidence::{Evidence, Row, evidence};
 pub use growth::{Line, least_squares};
