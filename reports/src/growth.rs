@@ -52,7 +52,10 @@ pub(crate) fn growth(arms: &Arms<'_>) -> Result<Vec<Growth>, ReportError> {
 }
 
 fn points(times: &[(u32, f64)]) -> Vec<Point> {
-    times.iter().map(|(at, time)| (f64::from(*at), *time)).collect()
+    times
+        .iter()
+        .map(|(at, time)| (f64::from(*at), *time))
+        .collect()
 }
 
 fn of_arm(arms: &Arms<'_>, arm: &Arm, points: &[Point]) -> Growth {
@@ -100,7 +103,10 @@ const fn kind(kind: Kind) -> &'static str {
 }
 
 fn words(shape: &Shape, points: &[Point]) -> String {
-    let first = points.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
+    let first = points
+        .iter()
+        .map(|point| point.0)
+        .fold(f64::INFINITY, f64::min);
     let began = seconds(shape.curve.at(first));
     let mut text = match shape.curve {
         Curve::Constant { level } => format!("constant, {} a workflow", seconds(level)),
@@ -137,7 +143,10 @@ fn words(shape: &Shape, points: &[Point]) -> String {
             100.0 * interval.confidence
         );
     }
-    text += &format!(", chosen by BIC among {}", counted(shape.candidates.len(), "shape"));
+    text += &format!(
+        ", chosen by BIC among {}",
+        counted(shape.candidates.len(), "shape")
+    );
     text += &format!(" over {}", counted(shape.points, "workflow"));
     match shape.plateau {
         Plateau::Observed { points, .. } => {

@@ -118,7 +118,9 @@ impl Table<'_, '_> {
             let figures = arms.arms.iter().filter_map(|arm| {
                 let points = in_order.get(&arm.key)?;
                 let from = last_third(arm)?;
-                let times = points.iter().filter(|(at, _)| (from..=arm.prefix).contains(at));
+                let times = points
+                    .iter()
+                    .filter(|(at, _)| (from..=arm.prefix).contains(at));
                 let times: Vec<f64> = times.map(|(_, time)| *time).collect();
                 // The band of some of them is not the band of all.
                 let all = times.len() == (arm.prefix - from + 1) as usize;

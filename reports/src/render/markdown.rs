@@ -27,7 +27,9 @@ pub fn markdown(report: &Report) -> String {
     }
     text.push_str(&table(&report.evidence));
     let growth = report.growth.iter();
-    let growth: Vec<String> = growth.map(|one| format!("{}: {}", one.arm, one.text)).collect();
+    let growth: Vec<String> = growth
+        .map(|one| format!("{}: {}", one.arm, one.text))
+        .collect();
     if !growth.is_empty() {
         list(&mut text, "How service grows", &growth, "");
     }

@@ -25,6 +25,9 @@ pub mod service;
 pub mod shape;
 pub mod summary;
 
+#[cfg(test)]
+mod simulate;
+
 /// The largest magnitude that is computed with. No time, count or size comes near it, and below it
 /// products of four values cannot overflow.
 pub const LARGEST: f64 = 1e60;

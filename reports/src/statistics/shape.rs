@@ -11,7 +11,11 @@
 mod curve;
 mod fit;
 mod guard;
+#[cfg(test)]
+mod simulations;
 mod sums;
+#[cfg(test)]
+mod tests;
 
 pub use curve::{Curve, Kind};
 pub use guard::{Guard, SIGNIFICANT};
