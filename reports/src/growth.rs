@@ -1,11 +1,13 @@
 //! How the service of each arm grows as the lake does: the shape of the whole curve, and what it goes
 //! along with.
 
-use crate::arms::{Arm, Arms};
+use crate::arms::{Arm, Arms, is};
 use crate::error::ReportError;
 use crate::number::{counted, seconds, slope};
+use crate::statistics::association::{self, Observation, Reading, association};
 use crate::statistics::shape::{Curve, Kind, Plateau, Shape, shape};
 use crate::statistics::{Interval, Point};
+use polars::prelude::col;
 use serde::Serialize;
 
 /// The seed of whatever is drawn at random: the same runs give the same words.
@@ -24,6 +26,8 @@ pub struct Growth {
     pub points: usize,
     /// In words.
     pub text: String,
+    /// What it goes along with, in words: an association, never a cause.
+    pub association: Vec<String>,
 }
 
 /// Where a curve breaks, in numbers of workflows.
@@ -42,13 +46,102 @@ pub struct Break {
 /// The growth of every arm whose workflows ran one after another.
 pub(crate) fn growth(arms: &Arms<'_>) -> Result<Vec<Growth>, ReportError> {
     let service = arms.service()?;
+    let rows = arms.points(arms.tables().filter(is("table", "reports")), col("rows"))?;
+    let files = arms
+        .tables()
+        .group_by(["column", "repeat", "workflow"].map(col));
+    let files = arms.points(files.agg([col("live_files").sum()]), col("live_files"))?;
     let in_order = arms.arms.iter().filter(|arm| !arms.concurrent(arm));
     Ok(in_order
         .filter_map(|arm| {
-            let points = points(service.get(&arm.key)?);
-            Some(of_arm(arms, arm, &points))
+            let times = service.get(&arm.key)?;
+            let met = met(times, rows.get(&arm.key), files.get(&arm.key));
+            Some(Growth {
+                association: associated(&met),
+                ..of_arm(arms, arm, &points(times))
+            })
         })
         .collect())
+}
+
+/// The lake that each workflow met: what stood there when the one before had closed.
+fn met(
+    times: &[(u32, f64)],
+    rows: Option<&Vec<(u32, f64)>>,
+    files: Option<&Vec<(u32, f64)>>,
+) -> Vec<Observation> {
+    let (Some(rows), Some(files)) = (rows, files) else {
+        return Vec::new();
+    };
+    let before = |of: &[(u32, f64)], workflow: u32| match workflow {
+        1 => Some(0.0),
+        _ => of
+            .iter()
+            .find(|(at, _)| *at == workflow - 1)
+            .map(|(_, value)| *value),
+    };
+    times
+        .iter()
+        .filter_map(|(workflow, duration)| {
+            Some(Observation {
+                workflow: f64::from(*workflow),
+                rows: before(rows, *workflow)?,
+                live_files: before(files, *workflow)?,
+                duration: *duration,
+            })
+        })
+        .collect()
+}
+
+/// What service goes along with. Silent where too few workflows can say anything.
+fn associated(met: &[Observation]) -> Vec<String> {
+    if met.len() < association::FEWEST {
+        return Vec::new();
+    }
+    let found = association(met);
+    let mut said = Vec::new();
+    if let (Ok(row), Ok(file)) = (&found.per_row, &found.per_live_file) {
+        said.push(format!(
+            "service goes along with the lake: {} for each 1,000 rows that were there before, {} for each 100 live files (straight lines, \
+             each by itself)",
+            each(1000.0 * row.line.slope),
+            each(100.0 * file.line.slope)
+        ));
+    }
+    if let Ok(explained) = &found.files_or_workflows {
+        let shares = format!(
+            "live files alone take up {:.0} % of its variance, the number of the workflow alone {:.0} %, both {:.0} %",
+            100.0 * explained.first_alone,
+            100.0 * explained.second_alone,
+            100.0 * explained.together
+        );
+        let reading = match explained.reading() {
+            Reading::CannotBeToldApart => {
+                "files and workflows grow too closely together to be told apart"
+            }
+            Reading::First => "beyond the number of the workflow, it goes along with files",
+            Reading::Second => {
+                "beyond the number of files, it goes along with whatever else grows with each workflow"
+            }
+            Reading::Both => "it goes along with each of them beyond the other",
+            Reading::Neither => {
+                "with neither of them beyond the other: too few workflows, too much scatter, or no growth"
+            }
+        };
+        said.push(format!(
+            "{shares}: {reading}. That is an association, not a cause"
+        ));
+    }
+    said
+}
+
+/// Seconds with their sign, short.
+fn each(time: f64) -> String {
+    format!(
+        "{}{}",
+        if time < 0.0 { "-" } else { "+" },
+        seconds(time.abs())
+    )
 }
 
 fn points(times: &[(u32, f64)]) -> Vec<Point> {
@@ -63,6 +156,7 @@ fn of_arm(arms: &Arms<'_>, arm: &Arm, points: &[Point]) -> Growth {
     match shape(points, SEED) {
         Err(error) => Growth {
             text: format!("no shape is chosen ({error})"),
+            association: Vec::new(),
             arm: name,
             shape: None,
             break_at: None,
@@ -88,6 +182,7 @@ fn of_arm(arms: &Arms<'_>, arm: &Arm, points: &[Point]) -> Growth {
             ),
             points: shape.points,
             text: words(&shape, points),
+            association: Vec::new(),
         },
     }
 }

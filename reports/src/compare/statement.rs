@@ -6,9 +6,10 @@ use crate::arms::{Figures, is};
 use crate::error::ReportError;
 use crate::evidence::short_name;
 use crate::number::{bytes, count, seconds, slope};
-use crate::statistics::Point;
 use crate::statistics::line::{end_to_end, least_squares};
+use crate::statistics::paired::{Paired, Verdict as Shown, paired};
 use crate::statistics::summary::summary;
+use crate::statistics::{Method, Point};
 use polars::prelude::{col, lit};
 
 /// The seed of whatever a statement draws at random: the same runs give the same words.
@@ -67,12 +68,24 @@ fn two(sides: &Sides<'_, '_>, figures: &Figures, what: &str, show: fn(f64) -> St
         return Err(format!("{what}: not reported on both sides"));
     };
     let ratio = b.median() / a.median();
-    let mut text = format!(
+    let text = format!(
         "{what}: A {}, B {}; B / A = {ratio:.2}",
         show(a.median()),
         show(b.median()),
     );
-    Ok(text)
+    let pairs: Vec<(f64, f64)> = figures
+        .iter()
+        .filter(|(key, _)| key.0 == 0)
+        .filter_map(|((_, repeat), a)| Some((*a, *figures.get(&(1, *repeat))?)))
+        .collect();
+    // Only arms that ran in turns are pairs.
+    if sides.pairs < 2 || pairs.len() != sides.pairs {
+        return Ok(text);
+    }
+    Ok(match paired(&pairs, SEED) {
+        Ok(found) => format!("{text}. {}", words(&found)),
+        Err(_) => text,
+    })
 }
 
 fn growth(sides: &Sides<'_, '_>) -> Result<Statement, ReportError> {
@@ -156,4 +169,37 @@ fn total(sides: &Sides<'_, '_>) -> Result<Statement, ReportError> {
         }
     }
     Ok(two(sides, &wall, "first launch to last close", seconds))
+}
+
+/// What pairs say, in words.
+fn words(found: &Paired) -> String {
+    let pairs = found.log_ratios.len();
+    let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+    let verdict = match found.verdict() {
+        Shown::TooFewPairs { have, need } => {
+            return format!(
+                "Of {have} pairs no difference can be shown, however large: it takes {need}"
+            );
+        }
+        Shown::NoDifferenceShown => "no difference is shown",
+        Shown::Slower => "B is slower",
+        Shown::Faster => "B is faster",
+    };
+    let interval = found.interval.map_or(String::new(), |interval| {
+        format!(
+            ", between {} and {} with {:.0} % confidence",
+            percent(interval.low),
+            percent(interval.high),
+            100.0 * interval.confidence
+        )
+    });
+    let method = match found.p.method {
+        Method::Exact { .. } => "exact",
+        Method::MonteCarlo { .. } => "drawn",
+    };
+    format!(
+        "Of {pairs} interleaved pairs, {verdict}: B is {} in the median{interval} (sign-flip test, p {:.4}, {method})",
+        percent(found.median_ratio),
+        found.p.value
+    )
 }

@@ -8,7 +8,9 @@
 //! summary      the middle and the ends of a few values
 //! line         intercept and slope over a common window
 //! shape        which kind of curve a whole run is, and where it breaks
+//! association  what goes along with the growth
 //! ranks        whether one order follows another
+//! paired       whether one arm is slower than another
 //! service      what completions of one slot say of service times
 //! ```
 //!
@@ -18,13 +20,17 @@
 //!
 //! Left out: seasonal series, many variants at once, and whatever needs more runs than a bench makes.
 
+pub mod association;
 pub mod line;
+pub mod paired;
 mod random;
 pub mod ranks;
 pub mod service;
 pub mod shape;
 pub mod summary;
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod simulate;
 

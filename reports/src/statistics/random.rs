@@ -8,6 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stream {
     Ranks = 1,
+    SignFlip = 2,
+    PairedBootstrap = 3,
     ShapeGuard = 4,
     ShapeBootstrap = 5,
     #[cfg(test)]
