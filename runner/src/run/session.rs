@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::plan::{self, Plan};
 use crate::record::{ArmId, Event, History, Journal, RunStatus, write_tables};
 use crate::scenario::{DatasetSource, Expect, HIDDEN, Loaded, Scenario, TargetKind, Variant};
+use crate::spark;
 use crate::terminal::Terminal;
 use crate::worker::Clock;
 use bench_generator::Progress as Making;
@@ -24,6 +25,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// What a worker calls the platform's transformer among its versions.
+const TRANSFORMER: &str = "transformer";
 
 /// How a run is made.
 #[derive(Clone, Debug)]
@@ -72,6 +76,9 @@ pub fn start(
     let scenario = &loaded.scenario;
     for variant in &scenario.variants {
         arm::check_program(variant)?;
+    }
+    if let Some(obstacle) = spark::obstacle(scenario, &Machine) {
+        return Err(obstacle.into());
     }
     let logs = prepare(&scenario.dataset, options, terminal)?;
     let runs = std::path::absolute(&options.runs).map_err(RunError::at("find", &options.runs))?;
@@ -285,7 +292,12 @@ impl Session<'_> {
             let limits = self.run.limits.entry(arm.id.variant.clone());
             limits.or_insert_with(|| arm.limits.clone());
             for process in &arm.workers {
-                self.run.versions.extend(process.versions.clone());
+                let mut versions = process.versions.clone();
+                // What it is a revision of is under test, and no part of the bench.
+                if let Some(revision) = versions.remove(TRANSFORMER) {
+                    self.run.revision = Some(revision);
+                }
+                self.run.versions.extend(versions);
             }
         }
         self.folder
