@@ -17,6 +17,7 @@ pub mod record;
 pub mod run;
 pub mod scenario;
 pub mod sequence;
+pub mod spark;
 pub mod terminal;
 pub mod verify;
 pub mod worker;

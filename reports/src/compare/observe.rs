@@ -188,15 +188,15 @@ impl Sides<'_, '_> {
 
     fn versions(&self) -> Observed {
         let all = self.both(|side| {
-            let mut all: BTreeMap<String, String> = BTreeMap::new();
-            for (key, value) in self.run(side).leaves("versions") {
-                let name = key.trim_start_matches("versions.").to_owned();
-                if name != "bench" {
-                    all.extend(text(&value).map(|value| (name, value)));
-                }
+            // Of a run whose variants have targets of their own, those of this variant.
+            let own = format!("engines.{}", self.name(side));
+            let mut all = strip(self.run(side).leaves(&own), &own);
+            if all.is_empty() {
+                all = strip(self.run(side).leaves("versions"), "versions");
+                all.remove("bench");
+                let revision = self.run(side).at("revision").and_then(text);
+                all.extend(revision.map(|revision| ("revision".to_owned(), revision)));
             }
-            let revision = self.run(side).at("revision").and_then(text);
-            all.extend(revision.map(|revision| ("revision".to_owned(), revision)));
             all
         });
         self.maps(Factor::Versions, &all, "none told")
