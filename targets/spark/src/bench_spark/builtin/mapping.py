@@ -97,7 +97,9 @@ class Mapping:
         new = new.withColumn("_apart", apart)
         shared = F.lit(False)
         for column in ("mpi", "epic_mrn"):
-            same = F.count_if(F.col("_apart")).over(Window.partitionBy(column))
+            # Reports without this id are many and share nothing: kept apart, they spread over tasks.
+            alone = F.when(F.col(column).isNull(), F.col(name))
+            same = F.count_if(F.col("_apart")).over(Window.partitionBy(column, alone))
             shared = shared | (F.col(column).isNotNull() & (same > 1))
         kind = (
             F.when(F.col("_deferred"), _DEFERRED)
