@@ -1,23 +1,30 @@
 //! From run directories to what people read. Reads files and runs nothing.
 //!
 //! ```text
-//! run directory ──► Run ──► Evidence ──► markdown
-//! run.json, *.csv   typed   rows and     report.md
-//!                           notes
+//! run directory ──► Run ────► Arms ─────► Report ──► Markdown, HTML, JSON, CSV
+//! run.json, *.csv   facts,    all arms    figures
+//!                   frames    side by     and what cannot
+//!                             side        be concluded
 //! ```
 //!
 //! Every function is pure: the same files give the same bytes. A number that does not exist is shown
 //! as `n/a` with its reason, never as a blank or a zero.
 
+mod arms;
+mod differences;
+mod error;
 mod evidence;
-mod growth;
-mod markdown;
-mod notes;
+mod limits;
 mod number;
+mod overview;
+mod render;
+mod report;
 mod run;
+pub mod statistics;
 
-pub use evidence::{Evidence, Row, evidence};
-pub use growth::{Line, least_squares};
-pub use markdown::{markdown, table};
-pub use notes::{differences, limits_of_knowledge};
-pub use run::{Arm, Attempt, ReportError, Run, TableState, Variant, Workflow};
+pub use error::ReportError;
+pub use evidence::{Cell, Evidence, Heading, Row, Unit};
+pub use overview::Overview;
+pub use render::{csv, json, markdown, table};
+pub use report::{Report, report};
+pub use run::{Facts, Frames, Run, Verified};

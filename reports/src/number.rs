@@ -67,18 +67,6 @@ pub(crate) fn counted(count: impl TryInto<u64>, thing: &str) -> String {
     }
 }
 
-/// The value in the middle; of two, their mean. Nothing of nothing.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[middle]),
-        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,12 +85,5 @@ mod tests {
             [count(100_000.0), count(999.0), count(1_348.0)],
             ["100,000", "999", "1,348"]
         );
-    }
-
-    #[test]
-    fn of_two_middle_values_the_median_is_their_mean() {
-        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! A stored run directory, and the report that is made of it.
 
-use bench_reports::{Run, evidence, markdown};
+use bench_reports::{Cell, Report, Run, csv, json, markdown, report};
 use std::path::Path;
 
 fn stored() -> Run {
@@ -8,24 +8,32 @@ fn stored() -> Run {
     Run::read(&folder).unwrap()
 }
 
+fn of_stored() -> Report {
+    report(&[stored()]).unwrap()
+}
+
 #[test]
 fn a_stored_run_gives_the_same_report_for_ever() {
-    insta::assert_snapshot!(markdown(&stored()));
+    insta::assert_snapshot!(markdown(&of_stored()));
 }
 
 #[test]
 fn the_report_is_a_pure_function_of_the_files() {
-    assert_eq!(markdown(&stored()), markdown(&stored()));
+    for form in [markdown, json, csv] {
+        assert_eq!(form(&of_stored()), form(&of_stored()));
+    }
 }
 
 #[test]
 fn no_cell_is_blank_and_every_row_has_a_cell_for_each_variant() {
-    let evidence = evidence(&stored());
+    let evidence = of_stored().evidence;
     assert!(evidence.rows.len() > 20);
     for row in &evidence.rows {
         assert_eq!(row.cells.len(), evidence.columns.len(), "{}", row.name);
         assert!(
-            row.cells.iter().all(|cell| !cell.trim().is_empty()),
+            row.cells
+                .iter()
+                .all(|cell| !cell.show(row.unit).trim().is_empty()),
             "{}",
             row.name
         );
@@ -45,11 +53,92 @@ fn a_run_of_another_format_is_refused_by_name() {
 
 #[test]
 fn what_did_not_happen_is_said_and_not_left_blank() {
-    let text = markdown(&stored());
+    let text = markdown(&of_stored());
     assert!(text.contains("n/a (ended after workflow 2)"), "{text}");
     assert!(text.contains("it ended after workflow 2"), "{text}");
     assert!(
         text.contains("`sequence.stop_after`: baseline 2, tuned none"),
         "{text}"
+    );
+}
+
+#[test]
+fn of_several_runs_each_variant_has_its_column() {
+    let report = report(&[stored(), stored()]).unwrap();
+    let names: Vec<&str> = report
+        .evidence
+        .columns
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "run-format-1:baseline",
+            "run-format-1:tuned",
+            "run-format-1:baseline",
+            "run-format-1:tuned"
+        ]
+    );
+    for row in &report.evidence.rows {
+        assert_eq!(row.cells[..2], row.cells[2..], "{}", row.id);
+    }
+}
+
+#[test]
+fn repeats_are_shown_as_their_median_and_range() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run-format-1");
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let text = match name {
+            // Each row once more, as the second repeat, with a duration twice as long.
+            "workflows.csv" => {
+                let (header, rows) = text.split_once('\n').unwrap();
+                let again = rows.lines().map(|row| {
+                    let mut cells: Vec<String> = row.split(',').map(str::to_owned).collect();
+                    cells[1] = "2".to_owned();
+                    if let Ok(seconds) = cells[7].parse::<f64>() {
+                        cells[7] = (2.0 * seconds).to_string();
+                    }
+                    cells.join(",")
+                });
+                let again: Vec<String> = again.collect();
+                format!("{header}\n{rows}{}\n", again.join("\n"))
+            }
+            _ => text,
+        };
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let report = report(&[Run::read(folder.path()).unwrap()]).unwrap();
+    let first = &report.evidence.rows[0];
+    assert_eq!(first.id, "duration_workflow_1");
+    let Cell::Figure {
+        median,
+        min,
+        max,
+        arms,
+        ..
+    } = &first.cells[0]
+    else {
+        panic!("{first:?}");
+    };
+    assert_eq!(*arms, 2);
+    assert!((max / min - 2.0).abs() < 1e-9 && (median / min - 1.5).abs() < 1e-9);
+    assert!(markdown(&report).contains("baseline (median of 2, min to max)"));
+}
+
+#[test]
+fn a_cell_that_is_no_number_is_named_by_line_and_column() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("run.json"), "{\"format\": 1}").unwrap();
+    let rows = "variant,repeat,workflow,duration_s\na,1,1,0.5\na,1,2,soon\n";
+    std::fs::write(folder.path().join("workflows.csv"), rows).unwrap();
+    let error = Run::read(folder.path()).unwrap_err().to_string();
+    assert!(
+        error.contains("workflows.csv") && error.contains("line 3, column `duration_s`"),
+        "{error}"
     );
 }

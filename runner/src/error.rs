@@ -18,6 +18,20 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A file could not be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A report's form does not follow from its file's name.
+    #[error("{}: the name ends in no format of a report; end it in .md, .json or .csv, or name one with --format", .0.display())]
+    UnknownFormat(PathBuf),
+    /// A report could not be made.
+    #[error(transparent)]
+    Report(#[from] bench_reports::ReportError),
     /// A data set could not be made or read.
     #[error(transparent)]
     Generator(#[from] bench_generator::Error),
@@ -79,7 +93,11 @@ impl Error {
             Self::Workflow { .. } => Exit::WorkflowFailed,
             Self::Engine(error) => engine_exit(error),
             Self::Run(error) => error.exit(),
-            Self::Read { .. }
+            Self::Report(error) => report_exit(error),
+            Self::Write { source, .. } if is_asked_wrong(source.kind()) => Exit::Usage,
+            Self::Write { .. } => Exit::Unavailable,
+            Self::UnknownFormat(_)
+            | Self::Read { .. }
             | Self::NoCache
             | Self::Scenario(_)
             | Self::Hl7(_)
@@ -127,6 +145,14 @@ pub(crate) fn generator_exit(error: &bench_generator::Error) -> Exit {
         | Cause::NoSuchMessage { .. } => Exit::Usage,
         Cause::Io { source, .. } if is_asked_wrong(source.kind()) => Exit::Usage,
         Cause::Io { .. } | Cause::Truth { .. } => Exit::Unavailable,
+    }
+}
+
+pub(crate) fn report_exit(error: &bench_reports::ReportError) -> Exit {
+    use bench_reports::ReportError as Cause;
+    match error {
+        Cause::Io { .. } | Cause::File { .. } => Exit::Usage,
+        Cause::Query(_) => Exit::Internal,
     }
 }
 

@@ -76,6 +76,7 @@ fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Resul
     match command {
         Command::Run(arguments) => commands::run::run(arguments, terminal, out),
         Command::Verify(arguments) => commands::verify::run(arguments, terminal, out),
+        Command::Report(arguments) => commands::report::run(arguments, out),
         Command::Launch(arguments) => Err(commands::launch::run(arguments)),
         Command::List(arguments) => commands::list::run(arguments, terminal, out),
         Command::Show(arguments) => commands::show::run(arguments, terminal, out),

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 /// Commands by what they are about.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Runs", &["run", "verify"]),
+    ("Runs", &["run", "verify", "report"]),
     ("Scenarios", &["list", "show", "schema"]),
     ("Data sets", &["generate", "truth"]),
     ("Logs", &["inspect"]),

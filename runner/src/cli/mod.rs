@@ -1,8 +1,10 @@
 //! The command line: what can be asked, and how `--help` says so.
 
 mod help;
+mod reports;
 
 pub use help::command;
+pub use reports::{ReportArguments, ReportFormat};
 
 use crate::inspect::Asked;
 use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
@@ -54,6 +56,8 @@ pub enum Command {
     Run(Box<RunArguments>),
     /// Verify the lakes of a run once more
     Verify(VerifyArguments),
+    /// Make the report of runs, side by side
+    Report(ReportArguments),
     /// List the scenarios that come with bench
     List(ListArguments),
     /// Show a scenario, every value with where it came from

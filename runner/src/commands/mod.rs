@@ -8,6 +8,7 @@ pub(crate) mod inspect;
 pub(crate) mod launch;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;

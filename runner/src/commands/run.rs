@@ -11,7 +11,7 @@ use crate::run::{Finished, Options, REPORT_FILE, resume, start};
 use crate::scenario::{Scenario, load};
 use crate::table::{Align, Table};
 use crate::terminal::{Terminal, Tone};
-use bench_reports::Evidence;
+use bench_reports::{Cell, Evidence, Run, report};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -140,9 +140,9 @@ fn text(finished: &Finished, terminal: &Terminal) -> String {
         let _ = writeln!(text, "  {finding}");
     }
     let folder = relative(&finished.folder);
-    if let Ok(run) = bench_reports::Run::read(&finished.folder) {
+    if let Ok(report) = Run::read(&finished.folder).and_then(|run| report(&[run])) {
         text.push('\n');
-        evidence(&bench_reports::evidence(&run), terminal, &mut text);
+        evidence(&report.evidence, terminal, &mut text);
         text.push('\n');
     }
     if finished.status == RunStatus::Interrupted {
@@ -159,16 +159,16 @@ fn text(finished: &Finished, terminal: &Terminal) -> String {
 
 /// The evidence table as plain text.
 fn evidence(evidence: &Evidence, terminal: &Terminal, text: &mut String) {
-    let columns = evidence.columns.iter().cloned();
+    let columns = evidence.columns.iter();
     let columns = std::iter::once((String::new(), Align::Left))
-        .chain(columns.map(|name| (name, Align::Right)));
+        .chain(columns.map(|column| (column.show(), Align::Right)));
     let mut table = Table::new(columns);
     for row in &evidence.rows {
         let mut cells = vec![row.name.clone()];
         // Why there is none stands in the report, which has room for it.
-        let short = |cell: &String| match cell.split_once(" (") {
-            Some(("n/a", _)) => "n/a".to_owned(),
-            _ => cell.clone(),
+        let short = |cell: &Cell| match cell {
+            Cell::Missing { .. } => "n/a".to_owned(),
+            cell => cell.show(row.unit),
         };
         cells.extend(row.cells.iter().map(short));
         table.push(cells);

@@ -3,7 +3,8 @@
 use super::arm::Place;
 use super::dataset::{self, Logs};
 use super::error::RunError;
-use super::folder::{Folder, REPORT_FILE, RunFile, VERIFICATION_FILE};
+use super::folder::{Folder, RunFile, VERIFICATION_FILE};
+use super::reporting::write_reports;
 use super::verifying::{Verifications, verify};
 use crate::record::{History, RunStatus, read_events};
 use crate::scenario::TargetKind;
@@ -62,8 +63,7 @@ pub fn verify_again(path: &Path) -> Result<(Verifications, Vec<String>), RunErro
         run.status = RunStatus::Invalid;
         folder.write(&run)?;
     }
-    let report = bench_reports::markdown(&bench_reports::Run::read(&folder.path)?);
-    folder.write_file(REPORT_FILE, report.as_bytes())?;
+    write_reports(&folder)?;
     Ok((verifications, skipped))
 }
 

@@ -19,6 +19,7 @@ mod hand;
 mod progress;
 mod real;
 mod recover;
+mod reporting;
 mod session;
 mod verifying;
 mod world;

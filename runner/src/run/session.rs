@@ -4,10 +4,9 @@ use super::again::{read, reveal, same_logs};
 use super::arm::{self, Place};
 use super::dataset::{self, Logs};
 use super::error::RunError;
-use super::folder::{
-    FORMAT, Folder, Host, REPORT_FILE, RunFile, SCENARIO_FILE, VERIFICATION_FILE, wall,
-};
+use super::folder::{FORMAT, Folder, Host, RunFile, SCENARIO_FILE, VERIFICATION_FILE, wall};
 use super::progress::Progress;
+use super::reporting::write_reports;
 use super::verifying::{Verifications, verify};
 use crate::doctor::{Machine, MachineFacts, Place as Disk};
 use crate::exit::Exit;
@@ -293,9 +292,7 @@ impl Session<'_> {
         self.run.status = status;
         self.run.ended = Some(wall());
         self.folder.write(&self.run)?;
-        let run = bench_reports::Run::read(&self.folder.path)?;
-        let report = bench_reports::markdown(&run);
-        self.folder.write_file(REPORT_FILE, report.as_bytes())
+        write_reports(&self.folder)
     }
 
     /// Works on every arm that is not done, in order: A B, then B A, and so on.
