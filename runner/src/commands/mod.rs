@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod eventlog;
 pub(crate) mod generate;
 pub(crate) mod ingest;
 pub(crate) mod inspect;

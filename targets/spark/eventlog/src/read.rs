@@ -20,8 +20,6 @@ use std::thread;
 const PIECE: usize = 1 << 20;
 /// No event is as long; what is would have to be held in memory.
 const LONGEST_LINE: usize = 512 << 20;
-/// Plans are read by recursion, as deep as they nest.
-const STACK: usize = 64 << 20;
 
 /// What is known of the text of a log beside its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,7 +103,6 @@ pub(crate) fn read(
         for _ in 0..threads {
             let (results, used, waiting) = (results.clone(), used.clone(), waiting.clone());
             thread::Builder::new()
-                .stack_size(STACK)
                 .spawn_scoped(scope, move || {
                     loop {
                         let piece = waiting

@@ -3,7 +3,7 @@
 use super::blocks::{Format, header, payload};
 use super::damaged;
 use std::io::{self, Read};
-use xxhash_rust::xxh32::xxh32;
+use twox_hash::XxHash32;
 
 pub(super) const MAGIC: &[u8] = b"LZ4Block";
 const HEADER: usize = MAGIC.len() + 1 + 3 * 4;
@@ -57,7 +57,7 @@ impl Format for Lz4 {
                 }
                 _ => return Err(damaged("a block is neither raw nor lz4")),
             }
-            if xxh32(out, SEED) & KEPT != checksum {
+            if XxHash32::oneshot(SEED, out) & KEPT != checksum {
                 return Err(damaged("a block's checksum is wrong"));
             }
             return Ok(true);
@@ -83,7 +83,7 @@ pub(in crate::decode) mod tests {
             for number in [
                 stored.len() as u32,
                 block.len() as u32,
-                xxh32(block, SEED) & KEPT,
+                XxHash32::oneshot(SEED, block) & KEPT,
             ] {
                 out.extend(number.to_le_bytes());
             }

@@ -192,7 +192,7 @@ pub(crate) struct ExecutionStart {
     pub(crate) execution: i64,
     #[serde(rename = "rootExecutionId", default)]
     pub(crate) root: Option<i64>,
-    #[serde(rename = "sparkPlanInfo", default)]
+    #[serde(skip)]
     pub(crate) plan: Plan,
     #[serde(rename = "modifiedConfigs", default)]
     pub(crate) settings: BTreeMap<String, String>,
@@ -292,12 +292,22 @@ pub(crate) fn read(line: &[u8]) -> Line {
             })
         }
         other => match other.strip_prefix(SQL) {
-            Some("SparkListenerSQLExecutionStart") => parse(line, Event::ExecutionStart),
+            Some("SparkListenerSQLExecutionStart") => {
+                let Some(plan) = Plan::scan(line) else {
+                    return unlike_a_plan(line, other);
+                };
+                parse(line, |start: ExecutionStart| {
+                    Event::ExecutionStart(Box::new(ExecutionStart { plan, ..start }))
+                })
+            }
             Some("SparkListenerSQLExecutionEnd") => parse(line, Event::ExecutionEnd),
             Some("SparkListenerSQLAdaptiveExecutionUpdate") => {
+                let Some(plan) = Plan::scan(line) else {
+                    return unlike_a_plan(line, other);
+                };
                 parse(line, |update: RawPlan| Event::Plan {
                     execution: update.execution,
-                    plan: update.plan,
+                    plan,
                 })
             }
             Some("SparkListenerSQLAdaptiveSQLMetricUpdates") => {
@@ -333,12 +343,16 @@ fn parse<'de, Raw: Deserialize<'de>>(
     line: &'de [u8],
     event: impl FnOnce(Raw) -> Event,
 ) -> Result<Event, serde_json::Error> {
-    let mut deserializer = serde_json::Deserializer::from_slice(line);
-    // Plans nest deeper than serde_json allows; they bound their depth themselves.
-    deserializer.disable_recursion_limit();
-    let raw = Raw::deserialize(&mut deserializer)?;
-    deserializer.end()?;
+    let raw = serde_json::from_slice(line)?;
     Ok(event(raw))
+}
+
+/// A line whose plan is none: cut, mostly.
+fn unlike_a_plan(line: &[u8], name: &str) -> Line {
+    match serde_json::from_slice::<IgnoredAny>(line) {
+        Err(error) => wrong(&error, name.to_owned()),
+        Ok(_) => Line::NotUnderstood(name.to_owned(), 1),
+    }
 }
 
 fn passed_over(line: &[u8], name: &str) -> Line {
@@ -405,8 +419,6 @@ struct RawRemoved {
 struct RawPlan {
     #[serde(rename = "executionId")]
     execution: i64,
-    #[serde(rename = "sparkPlanInfo")]
-    plan: Plan,
 }
 
 #[derive(Deserialize)]

@@ -1,13 +1,17 @@
 //! A physical plan in an event: which of its metrics count files, and which of its exchanges are read
 //! in how many partitions. Everything else of it is passed over.
+//!
+//! Plans nest as deep as queries do, deeper than serde_json follows, so no recursion is made over them.
+//! Spark writes an operator as `{"nodeName":…,"simpleString":…,"children":[…],"metadata":{…},
+//! "metrics":[…]}`, without blanks and in this order. Its first and its last key are searched for: as
+//! quotation marks inside a string are escaped, neither is found in one. That the line is JSON is
+//! serde's to say.
 
+use memchr::memmem;
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::borrow::Cow;
-use std::fmt;
 
-/// How deep a plan may nest. Spark's own recursion gives up near a thousand operators.
-const DEEPEST: usize = 2_000;
+const FIRST: &[u8] = b"{\"nodeName\":\"";
+const LAST: &[u8] = b"\"metrics\":[";
 
 /// What a metric counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,152 +55,75 @@ pub(crate) struct Plan {
     pub(crate) accumulators: Vec<i64>,
 }
 
+/// An operator whose end has not come yet.
+struct Open<'a> {
+    name: &'a [u8],
+    /// The exchange right below it, by its place in `Plan::shuffles`.
+    exchange: Option<usize>,
+}
+
 impl Plan {
+    /// The metrics of an event that has no plan around them.
     pub(super) fn of_metrics(metrics: &[Metric]) -> Self {
-        let file = |one: &Metric| Some((one.accumulator, FileMetric::of(&one.name)?));
-        Self {
-            files: metrics.iter().filter_map(file).collect(),
-            shuffles: Vec::new(),
-            accumulators: metrics.iter().map(|one| one.accumulator).collect(),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Plan {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut plan = Self::default();
-        Operator {
-            plan: &mut plan,
-            depth: 0,
-        }
-        .deserialize(deserializer)?;
-        Ok(plan)
-    }
-}
-
-/// Exchanges at the top of what an operator hands up: those that a reader of shuffles above it reads.
-type Exchanges = Vec<usize>;
-
-struct Operator<'a> {
-    plan: &'a mut Plan,
-    depth: usize,
-}
-
-impl<'de> DeserializeSeed<'de> for Operator<'_> {
-    type Value = Exchanges;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Exchanges, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Operator<'_> {
-    type Value = Exchanges;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an operator")
+        plan.metrics(metrics);
+        plan
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Exchanges, A::Error> {
-        if self.depth > DEEPEST {
-            return Err(A::Error::custom("the plan nests too deep"));
-        }
-        let mut name = String::new();
-        let mut partitions = None;
-        let mut below = Exchanges::new();
-        while let Some(Key(key)) = map.next_key()? {
-            match &*key {
-                "nodeName" => name = map.next_value()?,
-                "children" => {
-                    below = map.next_value_seed(Operators {
-                        plan: self.plan,
-                        depth: self.depth + 1,
-                    })?;
-                }
-                "metrics" => {
-                    for metric in map.next_value::<Vec<Metric>>()? {
-                        self.plan.accumulators.push(metric.accumulator);
-                        if let Some(kind) = FileMetric::of(&metric.name) {
-                            self.plan.files.push((metric.accumulator, kind));
-                        } else if metric.name == "number of partitions" {
-                            partitions = Some(metric.accumulator);
-                        }
-                    }
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+    /// The plan in the text of an event; nothing where operators do not end in the order in which they
+    /// began. An event without a plan has an empty one.
+    pub(super) fn scan(text: &[u8]) -> Option<Self> {
+        let mut plan = Self::default();
+        let mut open: Vec<Open<'_>> = Vec::new();
+        let mut first = memmem::find_iter(text, FIRST).peekable();
+        for last in memmem::find_iter(text, LAST) {
+            while let Some(at) = first.next_if(|at| *at < last) {
+                let name = &text[at + FIRST.len()..];
+                let name = &name[..memchr::memchr(b'"', name)?];
+                let exchange = None;
+                open.push(Open { name, exchange });
+            }
+            let ended = open.pop()?;
+            // The array begins with the key's last byte; what follows it is left alone.
+            let array = serde_json::Deserializer::from_slice(&text[last + LAST.len() - 1..]);
+            let metrics: Vec<Metric> = array.into_iter().next()?.ok()?;
+            let exchange = plan.end(&ended, &metrics);
+            if let Some(above) = open.last_mut() {
+                above.exchange = exchange;
             }
         }
-        match (&*name, partitions) {
-            ("Exchange" | "ReusedExchange", Some(written)) => {
-                self.plan.shuffles.push((written, None));
-                Ok(vec![self.plan.shuffles.len() - 1])
+        (open.is_empty() && first.next().is_none()).then_some(plan)
+    }
+
+    /// Takes an operator that has ended; hands up the exchange that one above it may read.
+    fn end(&mut self, operator: &Open<'_>, metrics: &[Metric]) -> Option<usize> {
+        let partitions = self.metrics(metrics);
+        match (operator.name, partitions) {
+            (b"Exchange" | b"ReusedExchange", Some(written)) => {
+                self.shuffles.push((written, None));
+                Some(self.shuffles.len() - 1)
             }
-            ("AQEShuffleRead", Some(read)) => {
-                if let [one] = *below {
-                    self.plan.shuffles[one].1 = Some(read);
-                }
-                Ok(Vec::new())
+            (b"AQEShuffleRead", Some(read)) => {
+                self.shuffles[operator.exchange?].1 = Some(read);
+                None
             }
             // Stages stand between a reader and its exchange.
-            ("ShuffleQueryStage", _) => Ok(below),
-            _ => Ok(Vec::new()),
+            (b"ShuffleQueryStage", _) => operator.exchange,
+            _ => None,
         }
     }
-}
 
-struct Operators<'a> {
-    plan: &'a mut Plan,
-    depth: usize,
-}
-
-impl<'de> DeserializeSeed<'de> for Operators<'_> {
-    type Value = Exchanges;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Exchanges, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Operators<'_> {
-    type Value = Exchanges;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "operators")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut operators: A) -> Result<Exchanges, A::Error> {
-        let mut exchanges = Exchanges::new();
-        let depth = self.depth;
-        while let Some(below) = operators.next_element_seed(Operator {
-            plan: &mut *self.plan,
-            depth,
-        })? {
-            exchanges.extend(below);
-        }
-        Ok(exchanges)
-    }
-}
-
-/// A key, borrowed where it can be.
-struct Key<'de>(Cow<'de, str>);
-
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Key<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a key")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Owned(text.to_owned())))
+    /// Takes the metrics of an operator; hands up the one that counts partitions.
+    fn metrics(&mut self, metrics: &[Metric]) -> Option<i64> {
+        let mut partitions = None;
+        for Metric { name, accumulator } in metrics {
+            self.accumulators.push(*accumulator);
+            if let Some(kind) = FileMetric::of(name) {
+                self.files.push((*accumulator, kind));
+            } else if name == "number of partitions" {
+                partitions = Some(*accumulator);
             }
         }
-        deserializer.deserialize_str(Text)
+        partitions
     }
 }
