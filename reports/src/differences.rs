@@ -1,19 +1,12 @@
 //! What differs between the columns of a report beyond its figures.
 
-use crate::arms::Arms;
+use crate::arms::{Arms, Column};
 use crate::number::counted;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Parts of a variant that may differ, as the scenario names them.
-const PARTS: [&str; 6] = [
-    "settings",
-    "resources",
-    "sequence",
-    "target",
-    "faults",
-    "expect",
-];
+/// Parts of a variant that may differ, as the scenario names them, besides its settings.
+const PARTS: [&str; 5] = ["resources", "sequence", "target", "faults", "expect"];
 
 /// Facts of a run that may differ from another run's.
 const RUN_PARTS: [&str; 4] = ["dataset.digest", "dataset.messages", "host", "versions"];
@@ -25,7 +18,7 @@ pub(crate) fn differences(arms: &Arms<'_>) -> Vec<String> {
         let run = &arms.runs[column.run].facts;
         let own = PARTS.iter().flat_map(|part| column.facts.leaves(part));
         let of_run = RUN_PARTS.iter().flat_map(|part| run.leaves(part));
-        for (key, value) in own.chain(of_run) {
+        for (key, value) in settings(arms, column).into_iter().chain(own).chain(of_run) {
             let row = values.entry(key).or_default();
             row.resize(arms.columns.len(), None);
             row[at] = shown(&value);
@@ -51,6 +44,31 @@ pub(crate) fn differences(arms: &Arms<'_>) -> Vec<String> {
         Some(format!("`{key}`: {}", named.join(", ")))
     });
     differ.collect()
+}
+
+/// The settings of a column: those in force where every target told them. Where one did not, those that
+/// were asked for, and they are called that.
+fn settings(arms: &Arms<'_>, column: &Column) -> Vec<(String, Value)> {
+    let in_force = |column: &Column| {
+        let own = format!("effective.{}", column.variant);
+        let leaves = arms.runs[column.run].facts.leaves(&own);
+        let named = leaves.into_iter().map(|(key, value)| {
+            let name = key.trim_start_matches(&own);
+            (format!("settings{name}"), value)
+        });
+        named.collect::<Vec<_>>()
+    };
+    if arms
+        .columns
+        .iter()
+        .all(|column| !in_force(column).is_empty())
+    {
+        return in_force(column);
+    }
+    let asked = column.facts.leaves("settings").into_iter();
+    asked
+        .map(|(key, value)| (format!("{key} (asked for)"), value))
+        .collect()
 }
 
 fn shown(value: &Value) -> Option<String> {

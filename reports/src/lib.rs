@@ -11,9 +11,11 @@
 //! as `n/a` with its reason, never as a blank or a zero.
 
 mod arms;
+mod compare;
 mod differences;
 mod error;
 mod evidence;
+mod growth;
 mod limits;
 mod number;
 mod overview;
@@ -22,8 +24,13 @@ mod report;
 mod run;
 pub mod statistics;
 
+pub use compare::{
+    Basis, Claim, Comparison, Effect, Factor, Finding, Judgement, Observed, Reason, State, Verdict,
+    compare, comparison_markdown,
+};
 pub use error::ReportError;
 pub use evidence::{Cell, Evidence, Heading, Row, Unit};
+pub use growth::{Break, Growth};
 pub use overview::Overview;
 pub use render::{csv, json, markdown, table};
 pub use report::{Report, report};

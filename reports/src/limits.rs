@@ -4,6 +4,7 @@ use crate::arms::{Arm, Arms, is};
 use crate::error::ReportError;
 use crate::number::counted;
 use polars::prelude::{DataFrame, Expr, IntoLazy, col, lit};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Ends of an attempt that somebody asked for: a fault of the scenario, a person, the end of a runner.
@@ -36,7 +37,8 @@ pub(crate) fn limits(arms: &Arms<'_>) -> Result<Vec<String>, ReportError> {
         }
         if run.facts.imported() {
             limits.push(format!(
-                "{}: measured by hand and imported. Only what was written down is known, and none of it was verified here.",
+                "{}: measured by hand and imported. Only what was written down is known, and none of it was verified here. Service \
+                 was not recorded apart from queueing and retries: growth is that of durations from launch to close.",
                 run.label
             ));
         }
@@ -47,6 +49,17 @@ pub(crate) fn limits(arms: &Arms<'_>) -> Result<Vec<String>, ReportError> {
             limits.push(format!(
                 "{}: its memory limit is above what the machine has, so that it does not bind; nothing is said of memory.",
                 column.name
+            ));
+        }
+        let unsupported = format!("unsupported.{}", column.variant);
+        let unsupported = arms.runs[column.run].facts.at(&unsupported);
+        let unsupported = unsupported.and_then(Value::as_array).into_iter().flatten();
+        let unsupported: Vec<&str> = unsupported.filter_map(Value::as_str).collect();
+        if !unsupported.is_empty() {
+            limits.push(format!(
+                "{}: its target does not honour {}; nothing can be said of what these would do.",
+                column.name,
+                unsupported.join(", ")
             ));
         }
         for arm in arms.in_column(at) {
@@ -72,7 +85,7 @@ fn of_arm(arms: &Arms<'_>, arm: &Arm, limits: &mut Vec<String>) -> Result<(), Re
     }
     if arm.planned.is_some_and(|planned| arm.prefix < planned) {
         limits.push(format!(
-            "{name}: it ended after workflow {}; whether its growth would have levelled off cannot be told.",
+            "{name}: it was cancelled or ended after workflow {}; whether its growth would have levelled off cannot be told.",
             arm.prefix
         ));
     }

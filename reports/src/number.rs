@@ -1,9 +1,20 @@
 //! Numbers as people read them.
 
-/// Seconds: `0.123 s`, `4.56 s`, `89.1 s`, `12.3 min`, `18.4 h`.
+/// A number with so many decimals, half a unit of the last one away from zero: 1.855 is 1.86, also
+/// where its nearest binary number is below that.
+fn fixed(value: f64, decimals: usize) -> String {
+    let nudged = value * (1.0 + 4.0 * f64::EPSILON);
+    format!("{nudged:.decimals$}")
+}
+
+/// Seconds: `1.23 ms`, `0.123 s`, `4.56 s`, `89.1 s`, `12.3 min`, `18.4 h`.
 pub(crate) fn seconds(seconds: f64) -> String {
     let size = seconds.abs();
-    if size < 1.0 {
+    if size == 0.0 {
+        "0 s".to_owned()
+    } else if size < 0.01 {
+        format!("{:.2} ms", 1000.0 * seconds)
+    } else if size < 1.0 {
         format!("{seconds:.3} s")
     } else if size < 10.0 {
         format!("{seconds:.2} s")
@@ -18,11 +29,19 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// Seconds a workflow, with the sign: `+0.012 s/workflow`.
 pub(crate) fn slope(seconds: f64) -> String {
-    if seconds.abs() < 60.0 {
-        format!("{seconds:+.3} s/workflow")
+    if seconds.abs() < 0.01 {
+        let millis = fixed(1000.0 * seconds.abs(), 2);
+        format!("{}{millis} ms/workflow", sign(seconds))
+    } else if seconds.abs() < 60.0 {
+        format!("{}{} s/workflow", sign(seconds), fixed(seconds.abs(), 3))
     } else {
-        format!("{:+.2} min/workflow", seconds / 60.0)
+        let minutes = fixed(seconds.abs() / 60.0, 2);
+        format!("{}{minutes} min/workflow", sign(seconds))
     }
+}
+
+const fn sign(value: f64) -> &'static str {
+    if value.is_sign_negative() { "-" } else { "+" }
 }
 
 /// Bytes in decimal units, as storage is sold: `1.04 GB`.
@@ -73,12 +92,19 @@ mod tests {
 
     #[test]
     fn numbers_have_units() {
-        let shown = [0.1234, 4.561, 89.12, 738.0, 66_240.0].map(seconds);
-        assert_eq!(shown, ["0.123 s", "4.56 s", "89.1 s", "12.3 min", "18.4 h"]);
+        let shown = [0.0, 0.00123, 0.1234, 4.561, 89.12, 738.0, 66_240.0].map(seconds);
+        assert_eq!(
+            shown,
+            [
+                "0 s", "1.23 ms", "0.123 s", "4.56 s", "89.1 s", "12.3 min", "18.4 h"
+            ]
+        );
         assert_eq!(
             [slope(0.0123), slope(-163.8)],
             ["+0.012 s/workflow", "-2.73 min/workflow"]
         );
+        // What was published as 1.86 is 1.855, whose nearest binary number is below.
+        assert_eq!(slope(60.0 * 1.855), "+1.86 min/workflow");
         assert_eq!([bytes(1.04e9), bytes(12.0)], ["1.04 GB", "12 B"]);
         assert_eq!(memory(96.0 * 1_048_576.0), "96.0 MiB");
         assert_eq!(

@@ -4,6 +4,7 @@ use crate::arms::Arms;
 use crate::differences::differences;
 use crate::error::ReportError;
 use crate::evidence::{Evidence, evidence};
+use crate::growth::{Growth, growth};
 use crate::limits::limits;
 use crate::overview::{Overview, overview};
 use crate::run::Run;
@@ -21,6 +22,8 @@ pub struct Report {
     pub runs: Vec<Overview>,
     /// Their figures.
     pub evidence: Evidence,
+    /// How service grows, arm by arm.
+    pub growth: Vec<Growth>,
     /// What differs between the columns, in a line each.
     pub differences: Vec<String>,
     /// What cannot be concluded, in a sentence each.
@@ -37,6 +40,7 @@ pub fn report(runs: &[Run]) -> Result<Report, ReportError> {
         format: FORMAT,
         runs: (0..runs.len()).map(|run| overview(&arms, run)).collect(),
         evidence: evidence(&arms)?,
+        growth: growth(&arms)?,
         differences: differences(&arms),
         limits: limits(&arms)?,
     })

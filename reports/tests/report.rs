@@ -54,8 +54,8 @@ fn a_run_of_another_format_is_refused_by_name() {
 #[test]
 fn what_did_not_happen_is_said_and_not_left_blank() {
     let text = markdown(&of_stored());
-    assert!(text.contains("n/a (ended after workflow 2)"), "{text}");
-    assert!(text.contains("it ended after workflow 2"), "{text}");
+    assert!(text.contains("n/a (cancelled at workflow 2)"), "{text}");
+    assert!(text.contains("ended after workflow 2"), "{text}");
     assert!(
         text.contains("`sequence.stop_after`: baseline 2, tuned none"),
         "{text}"

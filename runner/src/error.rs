@@ -32,6 +32,19 @@ pub enum Error {
     /// A report could not be made.
     #[error(transparent)]
     Report(#[from] bench_reports::ReportError),
+    /// A side of a comparison does not name one variant of its run.
+    #[error("{}: {}; name one as {}:VARIANT, of {}", run.display(), what, run.display(), known.join(", "))]
+    NoVariant {
+        /// The run.
+        run: PathBuf,
+        /// What is wrong.
+        what: String,
+        /// The variants that it has.
+        known: Vec<String>,
+    },
+    /// Figures could not be imported.
+    #[error(transparent)]
+    Import(#[from] crate::import::ImportError),
     /// A data set could not be made or read.
     #[error(transparent)]
     Generator(#[from] bench_generator::Error),
@@ -105,7 +118,14 @@ impl Error {
             Self::Report(error) => report_exit(error),
             Self::Write { source, .. } if is_asked_wrong(source.kind()) => Exit::Usage,
             Self::Write { .. } => Exit::Unavailable,
+            Self::Import(crate::import::ImportError::Io { source, .. })
+                if !is_asked_wrong(source.kind()) =>
+            {
+                Exit::Unavailable
+            }
             Self::UnknownFormat(_)
+            | Self::NoVariant { .. }
+            | Self::Import(_)
             | Self::Read { .. }
             | Self::NoCache
             | Self::Scenario(_)

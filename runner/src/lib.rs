@@ -9,6 +9,7 @@ pub mod cli;
 pub mod doctor;
 pub mod error;
 pub mod exit;
+pub mod import;
 pub mod inspect;
 pub mod plan;
 pub mod probe;
@@ -16,6 +17,7 @@ pub mod record;
 pub mod run;
 pub mod scenario;
 pub mod sequence;
+pub mod spark;
 pub mod terminal;
 pub mod verify;
 pub mod worker;
@@ -77,6 +79,8 @@ fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Resul
         Command::Run(arguments) => commands::run::run(arguments, terminal, out),
         Command::Verify(arguments) => commands::verify::run(arguments, terminal, out),
         Command::Report(arguments) => commands::report::run(arguments, out),
+        Command::Compare(arguments) => commands::compare::run(arguments, out),
+        Command::Import(arguments) => commands::import::run(arguments, out),
         Command::Launch(arguments) => Err(commands::launch::run(arguments)),
         Command::List(arguments) => commands::list::run(arguments, terminal, out),
         Command::Show(arguments) => commands::show::run(arguments, terminal, out),

@@ -1,7 +1,7 @@
 //! Rows of the evidence table on time: durations, and how they grow.
 
 use super::{Table, Unit};
-use crate::arms::{Arm, Figures, Points};
+use crate::arms::{Arm, Arms, Figures, Points};
 use crate::error::ReportError;
 use crate::number::counted;
 use crate::statistics::Point;
@@ -26,7 +26,7 @@ impl Table<'_, '_> {
                 format!("workflow {workflow}, launch to close"),
                 Unit::Seconds,
                 &figures,
-                |arm| ended_before(arm, workflow),
+                |arm| ended_before(arms, arm, workflow),
             );
         }
         let timed = arms.completed().filter(col("service_s").is_not_null());
@@ -118,8 +118,13 @@ impl Table<'_, '_> {
             let figures = arms.arms.iter().filter_map(|arm| {
                 let points = in_order.get(&arm.key)?;
                 let from = last_third(arm)?;
-                let times = points.iter().filter(|(workflow, _)| *workflow >= from);
-                let time = times.map(|(_, time)| *time).reduce(of)?;
+                let times = points
+                    .iter()
+                    .filter(|(at, _)| (from..=arm.prefix).contains(at));
+                let times: Vec<f64> = times.map(|(_, time)| *time).collect();
+                // The band of some of them is not the band of all.
+                let all = times.len() == (arm.prefix - from + 1) as usize;
+                let time = times.into_iter().reduce(of).filter(|_| all)?;
                 Some((arm.key, time))
             });
             figures.collect()
@@ -129,7 +134,7 @@ impl Table<'_, '_> {
             false if arm.prefix < 6 => {
                 format!("{} have no thirds", counted(arm.prefix, "workflow"))
             }
-            false => "no time was reported there".to_owned(),
+            false => "not all times of it were reported".to_owned(),
         };
         self.row(
             "late_slowest",
@@ -163,11 +168,13 @@ fn last_third(arm: &Arm) -> Option<u32> {
 }
 
 /// Why an arm has no duration of a workflow.
-fn ended_before(arm: &Arm, workflow: u32) -> String {
+fn ended_before(arms: &Arms<'_>, arm: &Arm, workflow: u32) -> String {
+    let cancelled = arms.column(arm).facts.at("sequence.stop_after").is_some();
     match (arm.prefix, &arm.failed) {
         (_, Some((failed, _))) if *failed <= workflow => format!("workflow {failed} failed"),
         (0, _) => "no workflow completed".to_owned(),
         (last, _) if last >= workflow => "not reported".to_owned(),
+        (last, _) if cancelled => format!("cancelled at workflow {last}"),
         (last, _) => format!("ended after workflow {last}"),
     }
 }

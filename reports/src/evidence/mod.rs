@@ -7,6 +7,8 @@ mod durations;
 mod resources;
 mod tables;
 
+pub(crate) use tables::short_name;
+
 use crate::arms::{Arm, Arms, Figures};
 use crate::error::ReportError;
 use crate::number::{self, counted};
@@ -195,6 +197,21 @@ impl Table<'_, '_> {
             unit,
             cells,
         });
+    }
+
+    /// Adds a row where any arm has its figure: a table of which nobody told the size needs no row that
+    /// says so for each.
+    fn row_if_any(
+        &mut self,
+        id: impl Into<String>,
+        name: impl Into<String>,
+        unit: Unit,
+        figures: &Figures,
+        missing: impl Fn(&Arm) -> String,
+    ) {
+        if !figures.is_empty() {
+            self.row(id, name, unit, figures, missing);
+        }
     }
 
     fn cell(&self, column: usize, figures: &Figures, missing: &impl Fn(&Arm) -> String) -> Cell {

@@ -49,7 +49,7 @@ impl Table<'_, '_> {
                     .tables()
                     .filter(of_table.clone().and(col("workflow").eq(lit(common))));
                 let figures = arms.figures(after, col("live_files").max())?;
-                self.row(
+                self.row_if_any(
                     format!("{name}_live_files_common"),
                     format!("{name}: live files after workflow {common}"),
                     Unit::Count,
@@ -64,7 +64,7 @@ impl Table<'_, '_> {
             ] {
                 let rows = arms.last_tables().filter(of_table.clone());
                 let figures = arms.figures(rows, col(column).max())?;
-                self.row(
+                self.row_if_any(
                     format!("{name}_{id}"),
                     format!("{name}: {what} at the end"),
                     unit,

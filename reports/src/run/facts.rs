@@ -64,6 +64,14 @@ impl Facts {
             .collect()
     }
 
+    /// These facts with nothing but one variant.
+    pub(super) fn only(&self, variant: &str) -> Option<Self> {
+        let mut value = self.0.clone();
+        let variants = value.pointer_mut("/scenario/variants")?.as_array_mut()?;
+        variants.retain(|one| one["name"] == variant);
+        (!variants.is_empty()).then_some(Self(value))
+    }
+
     /// Whether somebody measured this by hand, and it was imported.
     #[must_use]
     pub fn imported(&self) -> bool {

@@ -16,7 +16,9 @@ const FORMAT: u64 = 1;
 /// A run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What tells it from others: the name of its folder.
+    /// The name of its folder.
+    pub name: String,
+    /// What tells it from others: its name, and its variant where it was narrowed to one.
     pub label: String,
     /// `run.json`.
     pub facts: Facts,
@@ -77,11 +79,13 @@ impl Run {
         }
         let name = folder.canonicalize().ok();
         let name = name.as_deref().unwrap_or(folder).file_name();
+        let name = match name {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => facts.text("run").unwrap_or("run").to_owned(),
+        };
         Ok(Self {
-            label: match name {
-                Some(name) => name.to_string_lossy().into_owned(),
-                None => facts.text("run").unwrap_or("run").to_owned(),
-            },
+            label: name.clone(),
+            name,
             frames: Frames {
                 workflows: frame::read(folder, &frame::WORKFLOWS)?,
                 attempts: frame::read(folder, &frame::ATTEMPTS)?,
@@ -92,6 +96,19 @@ impl Run {
             },
             verified: verified(&folder.join("verification.json"))?,
             facts,
+        })
+    }
+}
+
+impl Run {
+    /// The run with nothing but one of its variants. Nothing where it has no such variant.
+    #[must_use]
+    pub fn only(&self, variant: &str) -> Option<Self> {
+        let facts = self.facts.only(variant)?;
+        Some(Self {
+            label: format!("{}:{variant}", self.name),
+            facts,
+            ..self.clone()
         })
     }
 }

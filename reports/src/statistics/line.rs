@@ -209,3 +209,70 @@ fn check_points(points: &[Point]) -> Result<(), Unusable> {
     check(points.iter().map(|point| point.0))?;
     check(points.iter().map(|point| point.1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(slope: f64) -> Vec<Point> {
+        (1..=6)
+            .map(|x| (f64::from(x), 3.0 + slope * f64::from(x - 1)))
+            .collect()
+    }
+
+    #[test]
+    fn a_line_is_found_again_both_ways() {
+        let fit = least_squares(&points(0.5)).unwrap();
+        assert!((fit.line.at(1.0) - 3.0).abs() < 1e-12 && (fit.line.slope - 0.5).abs() < 1e-12);
+        assert!(fit.scatter < 1e-12 && fit.r_squared > 1.0 - 1e-12);
+        let ends = end_to_end(&points(0.5)).unwrap();
+        assert_eq!((ends.at(1.0), ends.slope), (3.0, 0.5));
+    }
+
+    #[test]
+    fn errors_are_those_worked_out_by_hand() {
+        // Residuals -0.1, 0.2, -0.1 about 2 + x: scatter sqrt(0.06 / 1), over sqrt(2).
+        let fit = least_squares(&[(0.0, 1.9), (1.0, 3.2), (2.0, 3.9)]).unwrap();
+        assert!((fit.line.slope - 1.0).abs() < 1e-12 && (fit.line.at(0.0) - 2.0).abs() < 1e-12);
+        assert!((fit.scatter - 0.06_f64.sqrt()).abs() < 1e-12);
+        assert!((fit.slope_error - 0.03_f64.sqrt()).abs() < 1e-12);
+        assert!((fit.error_at(1.0) - 0.02_f64.sqrt()).abs() < 1e-12);
+        // Student's t with one degree of freedom leaves 2.5 % beyond 12.706.
+        let interval = fit.slope_interval(0.95);
+        assert!((interval.high - 1.0 - 12.7062 * 0.03_f64.sqrt()).abs() < 1e-4);
+    }
+
+    #[test]
+    fn two_points_make_no_line_of_least_squares() {
+        assert!(least_squares(&[(1.0, 1.0), (2.0, 2.0)]).is_err());
+        let one_x = least_squares(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]);
+        assert_eq!(one_x, Err(Unusable::NoVariation { what: "x" }));
+        let twice = end_to_end(&[(1.0, 1.0), (2.0, 2.0), (1.0, 3.0)]);
+        assert_eq!(twice, Err(Unusable::RepeatedX { index: 2 }));
+    }
+
+    #[test]
+    fn a_window_holds_what_all_series_have() {
+        let (long, gappy) = (points(1.0), [(6.0, 1.0), (2.0, 1.0), (9.0, 1.0)]);
+        assert_eq!(common_window(&[&long, &gappy]), [2.0, 6.0]);
+        assert_eq!(within(&gappy, &[2.0, 6.0]), [(6.0, 1.0), (2.0, 1.0)]);
+        assert!(common_window(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_gap_is_split_into_shift_and_growth() {
+        let shifted: Vec<Point> = points(1.0).iter().map(|(x, y)| (*x, y + 4.0)).collect();
+        assert_eq!(
+            gap(&shifted, &points(1.0)).unwrap().share_at_first(),
+            Some(1.0)
+        );
+        assert_eq!(
+            gap(&points(2.0), &points(1.0)).unwrap().share_at_first(),
+            Some(0.0)
+        );
+        assert_eq!(
+            gap(&points(1.0), &points(1.0)).unwrap().share_at_first(),
+            None
+        );
+    }
+}

@@ -20,14 +20,19 @@
 //!
 //! Left out: seasonal series, many variants at once, and whatever needs more runs than a bench makes.
 
+pub mod association;
 pub mod line;
-
+pub mod paired;
 mod random;
 pub mod ranks;
 pub mod service;
-
+pub mod shape;
 pub mod summary;
 
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod simulate;
 
 /// The largest magnitude that is computed with. No time, count or size comes near it, and below it
 /// products of four values cannot overflow.

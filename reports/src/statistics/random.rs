@@ -6,7 +6,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code)]
 pub(super) enum Stream {
     Ranks = 1,
     SignFlip = 2,

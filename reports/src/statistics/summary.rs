@@ -34,8 +34,7 @@ impl Summary {
     /// The middle value, or the mean of the two middle ones.
     #[must_use]
     pub fn median(&self) -> f64 {
-        // Halves first, so that two large values cannot overflow.
-        self.lower_middle / 2.0 + self.upper_middle / 2.0
+        self.lower_middle.midpoint(self.upper_middle)
     }
 
     /// What `claimed`, published as the median of these values, is. It may differ from what it is by

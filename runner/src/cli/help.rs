@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 /// Commands by what they are about.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Runs", &["run", "verify", "report"]),
+    ("Runs", &["run", "verify", "report", "compare", "import"]),
     ("Scenarios", &["list", "show", "schema"]),
     ("Data sets", &["generate", "truth"]),
     ("Logs", &["inspect", "eventlog"]),

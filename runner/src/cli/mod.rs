@@ -6,7 +6,9 @@ mod reports;
 
 pub use eventlog::EventlogArguments;
 pub use help::command;
-pub use reports::{ReportArguments, ReportFormat};
+pub use reports::{
+    ClaimName, CompareArguments, ImportArguments, ReportArguments, ReportFormat, Side,
+};
 
 use crate::inspect::Asked;
 use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
@@ -60,6 +62,10 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Make the report of runs, side by side
     Report(ReportArguments),
+    /// Say which claims two runs support, and which not, and why
+    Compare(CompareArguments),
+    /// Make a run directory of what somebody measured by hand
+    Import(ImportArguments),
     /// List the scenarios that come with bench
     List(ListArguments),
     /// Show a scenario, every value with where it came from

@@ -1,9 +1,11 @@
 //! One module a command: from its arguments to its output.
 
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod eventlog;
 pub(crate) mod generate;
+pub(crate) mod import;
 pub(crate) mod ingest;
 pub(crate) mod inspect;
 pub(crate) mod launch;

@@ -7,7 +7,7 @@ use crate::record::{Limits, RunStatus};
 use crate::scenario::Scenario;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,15 @@ pub(crate) struct RunFile {
     pub(crate) versions: BTreeMap<String, String>,
     /// Git revision of the system under test, where there is one.
     pub(crate) revision: Option<String>,
+    /// Settings that were in force, by variant, as its target told.
+    #[serde(default)]
+    pub(crate) effective: BTreeMap<String, BTreeMap<String, String>>,
+    /// Versions of each variant's target, and what it is a revision of.
+    #[serde(default)]
+    pub(crate) engines: BTreeMap<String, BTreeMap<String, String>>,
+    /// Settings that were asked for and that the target cannot honour, by variant.
+    #[serde(default)]
+    pub(crate) unsupported: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The machine that a run is made on.

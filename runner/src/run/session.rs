@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::plan::{self, Plan};
 use crate::record::{ArmId, Event, History, Journal, RunStatus, write_tables};
 use crate::scenario::{DatasetSource, Expect, HIDDEN, Loaded, Scenario, TargetKind, Variant};
+use crate::spark;
 use crate::terminal::Terminal;
 use crate::worker::Clock;
 use bench_generator::Progress as Making;
@@ -24,6 +25,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// What a worker calls the platform's transformer among its versions.
+const TRANSFORMER: &str = "transformer";
 
 /// How a run is made.
 #[derive(Clone, Debug)]
@@ -73,6 +77,9 @@ pub fn start(
     for variant in &scenario.variants {
         arm::check_program(variant)?;
     }
+    if let Some(obstacle) = spark::obstacle(scenario, &Machine) {
+        return Err(obstacle.into());
+    }
     let logs = prepare(&scenario.dataset, options, terminal)?;
     let runs = std::path::absolute(&options.runs).map_err(RunError::at("find", &options.runs))?;
     let disk = Disk::at(&Machine, runs);
@@ -102,6 +109,9 @@ pub fn start(
         limits: BTreeMap::new(),
         versions: BTreeMap::from([("bench".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
         revision: None,
+        effective: BTreeMap::new(),
+        unsupported: BTreeMap::new(),
+        engines: BTreeMap::new(),
     };
     folder.write(&run)?;
     let journal = Journal::create(&folder.path)?;
@@ -289,7 +299,19 @@ impl Session<'_> {
             let limits = self.run.limits.entry(arm.id.variant.clone());
             limits.or_insert_with(|| arm.limits.clone());
             for process in &arm.workers {
-                self.run.versions.extend(process.versions.clone());
+                let variant = || arm.id.variant.clone();
+                let effective = self.run.effective.entry(variant());
+                effective.or_default().extend(process.effective.clone());
+                let unsupported = self.run.unsupported.entry(variant());
+                unsupported.or_default().extend(process.unsupported.clone());
+                let engines = self.run.engines.entry(variant());
+                engines.or_default().extend(process.versions.clone());
+                let mut versions = process.versions.clone();
+                // What it is a revision of is under test, and no part of the bench.
+                if let Some(revision) = versions.remove(TRANSFORMER) {
+                    self.run.revision = Some(revision);
+                }
+                self.run.versions.extend(versions);
             }
         }
         let arms = history.arms.iter().map(|arm| &arm.id);

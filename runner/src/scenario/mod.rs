@@ -37,8 +37,8 @@ pub use error::{ScenarioError, ScenarioErrors};
 pub use kind::Value;
 pub use layer::{Given, Layer, Origin};
 pub use model::{
-    DatasetSource, Enforcement, Expect, Fault, FaultKind, Measure, Mode, Queue, Resources, Retry,
-    Scenario, Sequence, Target, TargetKind, Variant, Verify, When,
+    DatasetSource, Enforcement, Expect, Fault, FaultKind, Measure, Mode, Pipeline, Queue,
+    Resources, Retry, Scenario, Sequence, SparkTarget, Target, TargetKind, Variant, Verify, When,
 };
 pub use reference::reference;
 pub use resolve::Values;
@@ -46,6 +46,7 @@ pub use schema::schema;
 pub use secrets::HIDDEN;
 pub use shipped::SHIPPED;
 pub use source::Place;
+pub(crate) use units::{duration, size};
 pub use units::{duration_text, size_text};
 
 use error::Errors;

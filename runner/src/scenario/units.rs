@@ -18,7 +18,7 @@ pub(super) const SIZE: &str =
 const MOST_DIGITS: usize = 12;
 
 /// Reads a duration.
-pub(super) fn duration(text: &str) -> Option<Duration> {
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     let longest = text
         .split(|char: char| !char.is_ascii_digit())
         .map(str::len)
@@ -54,7 +54,7 @@ pub fn duration_text(duration: Duration) -> String {
 }
 
 /// Reads a size in bytes.
-pub(super) fn size(text: &str) -> Option<u64> {
+pub(crate) fn size(text: &str) -> Option<u64> {
     if text.is_empty() || text.len() > 40 {
         return None;
     }

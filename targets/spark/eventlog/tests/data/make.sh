@@ -4,7 +4,7 @@
 #     sudo sh make.sh VENV JARS
 #
 # VENV is a virtual environment with pyspark and delta-spark, JARS the folder of Delta's jars, both as
-# targets/embedded/compare/prepare.py makes them. Event logs hold the host's name, the user's and paths,
+# targets/spark/environment/prepare.py makes them. Event logs hold the host's name, the user's and paths,
 # so Spark runs where these are neutral: in mount and host name spaces of its own, which need root.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
