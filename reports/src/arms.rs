@@ -59,6 +59,7 @@ pub(crate) struct Arms<'a> {
     attempts: DataFrame,
     tables: DataFrame,
     workers: DataFrame,
+    spark: DataFrame,
 }
 
 impl<'a> Arms<'a> {
@@ -70,6 +71,7 @@ impl<'a> Arms<'a> {
             attempts: together(|run| &run.frames.attempts)?,
             tables: together(|run| &run.frames.tables)?,
             workers: together(|run| &run.frames.workers)?,
+            spark: together(|run| &run.frames.spark)?,
             runs,
             columns,
             arms: Vec::new(),
@@ -96,6 +98,11 @@ impl<'a> Arms<'a> {
 
     pub(crate) fn workers(&self) -> LazyFrame {
         self.workers.clone().lazy()
+    }
+
+    /// What Spark's event logs say of all jobs of an arm's workflows together.
+    pub(crate) fn spark(&self) -> LazyFrame {
+        self.spark.clone().lazy().filter(is("stage", "(all)"))
     }
 
     /// The arms of a column.

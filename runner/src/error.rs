@@ -86,6 +86,9 @@ pub enum Error {
     /// A run could not be made, resumed or verified.
     #[error(transparent)]
     Run(#[from] crate::run::RunError),
+    /// An event log cannot be read.
+    #[error(transparent)]
+    EventLog(#[from] bench_eventlog::EventLogError),
     /// There is no such command.
     #[error("there is no command `{name}`; the commands are {known}")]
     UnknownCommand {
@@ -106,6 +109,12 @@ impl Error {
             Self::Workflow { .. } => Exit::WorkflowFailed,
             Self::Engine(error) => engine_exit(error),
             Self::Run(error) => error.exit(),
+            Self::EventLog(bench_eventlog::EventLogError::Io { source, .. })
+                if !is_asked_wrong(source.kind()) =>
+            {
+                Exit::Unavailable
+            }
+            Self::EventLog(bench_eventlog::EventLogError::Thread { .. }) => Exit::Unavailable,
             Self::Report(error) => report_exit(error),
             Self::Write { source, .. } if is_asked_wrong(source.kind()) => Exit::Usage,
             Self::Write { .. } => Exit::Unavailable,
@@ -121,6 +130,7 @@ impl Error {
             | Self::NoCache
             | Self::Scenario(_)
             | Self::Hl7(_)
+            | Self::EventLog(_)
             | Self::NoSuchMessage { .. }
             | Self::UnknownCommand { .. } => Exit::Usage,
         }

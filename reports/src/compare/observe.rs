@@ -131,7 +131,7 @@ impl Sides<'_, '_> {
             self.settings(),
             self.shipped(),
             self.verification(),
-            self.event_log(),
+            self.event_log()?,
             self.cache(),
             self.clock()?,
             self.repeats(),
@@ -514,17 +514,24 @@ impl Sides<'_, '_> {
         }
     }
 
-    fn event_log(&self) -> Observed {
+    fn event_log(&self) -> Result<Observed, ReportError> {
+        let jobs = self.arms.figures(self.arms.spark(), col("jobs").max())?;
         let kept = self.both(|side| {
+            let read = self
+                .arms
+                .in_column(side)
+                .any(|arm| jobs.contains_key(&arm.key));
             let distributed = self.variant(side).text("target.kind") == Some("spark");
             match self.variant(side).flag("reported.event_log") {
                 Some(true) => Some("kept"),
                 Some(false) => Some("not kept"),
+                None if read => Some("kept"),
                 None if !distributed => Some("the target has none"),
-                None => None,
+                None if self.run(side).imported() => None,
+                None => Some("not kept"),
             }
         });
-        self.told(Factor::EventLog, kept.map(|kept| kept.map(str::to_owned)))
+        Ok(self.told(Factor::EventLog, kept.map(|kept| kept.map(str::to_owned))))
     }
 
     fn cache(&self) -> Observed {

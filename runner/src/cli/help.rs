@@ -12,7 +12,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Runs", &["run", "verify", "report", "compare", "import"]),
     ("Scenarios", &["list", "show", "schema"]),
     ("Data sets", &["generate", "truth"]),
-    ("Logs", &["inspect"]),
+    ("Logs", &["inspect", "eventlog"]),
     ("Ingest", &["ingest", "worker"]),
     ("Your machine", &["doctor", "completions", "man"]),
 ];

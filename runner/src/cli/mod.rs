@@ -1,8 +1,10 @@
 //! The command line: what can be asked, and how `--help` says so.
 
+mod eventlog;
 mod help;
 mod reports;
 
+pub use eventlog::EventlogArguments;
 pub use help::command;
 pub use reports::{
     ClaimName, CompareArguments, ImportArguments, ReportArguments, ReportFormat, Side,
@@ -83,6 +85,8 @@ pub enum Command {
     Launch(LaunchArguments),
     /// Show what the platform reads in a log, beside what the HL7 standard says
     Inspect(InspectArguments),
+    /// Show what an event log says that Spark did, by workflow and stage
+    Eventlog(EventlogArguments),
     /// Say what this machine can do, and what each missing thing would enable
     Doctor(DoctorArguments),
     /// Print a completion script for a shell

@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod eventlog;
 pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod ingest;

@@ -7,6 +7,7 @@ use super::error::RunError;
 use super::folder::{FORMAT, Folder, Host, RunFile, SCENARIO_FILE, VERIFICATION_FILE, wall};
 use super::progress::Progress;
 use super::reporting::write_reports;
+use super::spark::SparkLogs;
 use super::verifying::{Verifications, verify};
 use crate::doctor::{Machine, MachineFacts, Place as Disk};
 use crate::exit::Exit;
@@ -125,6 +126,7 @@ pub fn start(
         terminal,
         history: History::default(),
         verifications: Verifications::default(),
+        spark: SparkLogs::default(),
     }
     .work()
 }
@@ -168,6 +170,7 @@ pub fn resume(path: &Path, options: &Options, terminal: &Terminal) -> Result<Fin
         terminal,
         history,
         verifications,
+        spark: SparkLogs::default(),
     }
     .work()
 }
@@ -237,6 +240,7 @@ struct Session<'a> {
     /// What earlier runners have done.
     history: History,
     verifications: Verifications,
+    spark: SparkLogs,
 }
 
 impl Session<'_> {
@@ -271,6 +275,7 @@ impl Session<'_> {
         }
         self.close(status)?;
         findings.extend(self.verifications.findings());
+        findings.extend(self.spark.findings());
         let exit = match status {
             RunStatus::Completed | RunStatus::Cancelled | RunStatus::Running => Exit::Ok,
             RunStatus::Invalid => Exit::Invalid,
@@ -309,6 +314,8 @@ impl Session<'_> {
                 self.run.versions.extend(versions);
             }
         }
+        let arms = history.arms.iter().map(|arm| &arm.id);
+        self.spark.look(&self.folder.path, arms)?;
         self.folder
             .write_json(VERIFICATION_FILE, &self.verifications)?;
         self.run.status = status;
@@ -405,6 +412,7 @@ impl Session<'_> {
             return Ok(status);
         }
         let history = write_tables(&self.folder.path)?;
+        self.spark.look(&self.folder.path, [id])?;
         let Some(arm) = history.arm(id) else {
             return Ok(status);
         };
