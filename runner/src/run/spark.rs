@@ -134,15 +134,16 @@ mod tests {
             [
                 ["a", "1", "1", "1", "latest", "true"],
                 ["a", "1", "1", "1", "reports", "true"],
+                ["a", "1", "", "", "(all)", "true"],
             ]
         );
         assert_eq!(logs.findings().count(), 0);
         logs.look(run.path(), [&arm("a"), &arm("b"), &arm("c")])
             .unwrap();
         let rows = rows(run.path());
-        assert!(rows.len() > 4);
+        assert!(rows.len() > 5);
         assert!(
-            rows[2..]
+            rows[3..]
                 .iter()
                 .all(|row| row[0] == "b" && row[5] == "false")
         );

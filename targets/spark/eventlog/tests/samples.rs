@@ -1,6 +1,6 @@
 //! Logs that Spark wrote, as tests/data/README.md says, and what Delta itself says of the same work.
 
-use bench_eventlog::{Codec, EventLog, Figures, Finding, read_arm, read_logs};
+use bench_eventlog::{ALL, Codec, EventLog, Figures, Finding, read_arm, read_logs};
 use std::path::{Path, PathBuf};
 
 fn sample(name: &str) -> PathBuf {
@@ -196,8 +196,10 @@ fn logs_of_an_arm_add_up_by_workflow_attempt_and_stage() {
         .iter()
         .filter_map(|row| row.group.stage.as_deref())
         .collect();
-    assert_eq!(stages, ["latest", "reports"]);
+    assert_eq!(stages, ["latest", "reports", ALL]);
     assert_eq!(arm.rows[0].figures.jobs, 8);
+    let jobs = |at: usize| arm.rows[at].figures.jobs;
+    assert_eq!(jobs(2), jobs(0) + jobs(1));
     assert_eq!(arm.rows[0].figures.tasks_per_filter_p50, Some(1.5));
     assert!(arm.rows.iter().all(|row| row.complete));
 }
