@@ -59,6 +59,7 @@ pub(crate) struct Arms<'a> {
     attempts: DataFrame,
     tables: DataFrame,
     workers: DataFrame,
+    samples: DataFrame,
 }
 
 impl<'a> Arms<'a> {
@@ -70,6 +71,7 @@ impl<'a> Arms<'a> {
             attempts: together(|run| &run.frames.attempts)?,
             tables: together(|run| &run.frames.tables)?,
             workers: together(|run| &run.frames.workers)?,
+            samples: together(|run| &run.frames.samples)?,
             runs,
             columns,
             arms: Vec::new(),
@@ -98,6 +100,10 @@ impl<'a> Arms<'a> {
         self.workers.clone().lazy()
     }
 
+    pub(crate) fn samples(&self) -> LazyFrame {
+        self.samples.clone().lazy()
+    }
+
     /// The arms of a column.
     pub(crate) fn in_column(&self, column: usize) -> impl Iterator<Item = &Arm> {
         self.arms
@@ -112,8 +118,9 @@ impl<'a> Arms<'a> {
 
     /// Whether the arm's workflows are launched without waiting for one another.
     pub(crate) fn concurrent(&self, arm: &Arm) -> bool {
-        let mode = self.column(arm).facts.text("sequence.mode");
-        mode.is_some_and(|mode| mode != "sequential")
+        // `"sequential"`, or `concurrent` with how it launches.
+        let mode = self.column(arm).facts.at("sequence.mode");
+        mode.is_some_and(|mode| mode.as_str() != Some("sequential"))
     }
 
     /// The name of an arm in a sentence.
@@ -275,7 +282,7 @@ fn number(value: Expr) -> Expr {
     value.cast(DataType::Float64).alias("value")
 }
 
-fn key(rows: &DataFrame, at: usize) -> Result<Option<Key>, ReportError> {
+pub(crate) fn key(rows: &DataFrame, at: usize) -> Result<Option<Key>, ReportError> {
     let column = rows.column("column")?.u32()?.get(at);
     let repeat = rows.column("repeat")?.i64()?.get(at);
     Ok(column.zip(repeat))

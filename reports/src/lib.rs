@@ -11,6 +11,7 @@
 //! as `n/a` with its reason, never as a blank or a zero.
 
 mod arms;
+pub mod charts;
 mod differences;
 mod error;
 mod evidence;
@@ -22,9 +23,10 @@ mod report;
 mod run;
 pub mod statistics;
 
+pub use charts::charts;
 pub use error::ReportError;
 pub use evidence::{Cell, Evidence, Heading, Row, Unit};
 pub use overview::Overview;
-pub use render::{csv, json, markdown, table};
+pub use render::{csv, html, json, markdown, table};
 pub use report::{Report, report};
 pub use run::{Facts, Frames, Run, Verified};

@@ -28,7 +28,6 @@ pub mod service;
 
 pub mod summary;
 
-
 /// The largest magnitude that is computed with. No time, count or size comes near it, and below it
 /// products of four values cannot overflow.
 pub const LARGEST: f64 = 1e60;
