@@ -48,6 +48,16 @@ test-s3 port="5599":
     BENCH_TEST_S3_ENDPOINT=http://127.0.0.1:{{ port }} \
         cargo test --release --workspace --test suite -- --ignored on_another_server --nocapture
 
+# report.html in a browser: nothing fetched, no error, charts, sorting, schemes, accessibility. Needs
+# Chromium (Debian: `apt-get install chromium`), Node.js 20 and npm; screenshots stay in target/browser.
+test-browser:
+    cargo build --release --workspace --bin bench
+    reports/tests/browser/run "${CARGO_TARGET_DIR:-target}/release/bench"
+
+# Make the part of ECharts that report.html carries anew, from the versions in its lock file.
+charts-library:
+    cd reports/assets/echarts && npm ci --no-audit --no-fund && npm run --silent build
+
 # A hundred runs, each killed at a random moment (worker, runner, or both) and resumed: no row is lost.
 test-kills:
     cargo test --release --workspace --test run -- --ignored kills:: --nocapture

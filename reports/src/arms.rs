@@ -60,6 +60,7 @@ pub(crate) struct Arms<'a> {
     tables: DataFrame,
     workers: DataFrame,
     spark: DataFrame,
+    samples: DataFrame,
 }
 
 impl<'a> Arms<'a> {
@@ -72,6 +73,7 @@ impl<'a> Arms<'a> {
             tables: together(|run| &run.frames.tables)?,
             workers: together(|run| &run.frames.workers)?,
             spark: together(|run| &run.frames.spark)?,
+            samples: together(|run| &run.frames.samples)?,
             runs,
             columns,
             arms: Vec::new(),
@@ -105,6 +107,10 @@ impl<'a> Arms<'a> {
         self.spark.clone().lazy().filter(is("stage", "(all)"))
     }
 
+    pub(crate) fn samples(&self) -> LazyFrame {
+        self.samples.clone().lazy()
+    }
+
     /// The arms of a column.
     pub(crate) fn in_column(&self, column: usize) -> impl Iterator<Item = &Arm> {
         self.arms
@@ -119,8 +125,9 @@ impl<'a> Arms<'a> {
 
     /// Whether the arm's workflows are launched without waiting for one another.
     pub(crate) fn concurrent(&self, arm: &Arm) -> bool {
-        let mode = self.column(arm).facts.text("sequence.mode");
-        mode.is_some_and(|mode| mode != "sequential")
+        // `"sequential"`, or `concurrent` with how it launches.
+        let mode = self.column(arm).facts.at("sequence.mode");
+        mode.is_some_and(|mode| mode.as_str() != Some("sequential"))
     }
 
     /// The name of an arm in a sentence.
@@ -282,7 +289,7 @@ fn number(value: Expr) -> Expr {
     value.cast(DataType::Float64).alias("value")
 }
 
-fn key(rows: &DataFrame, at: usize) -> Result<Option<Key>, ReportError> {
+pub(crate) fn key(rows: &DataFrame, at: usize) -> Result<Option<Key>, ReportError> {
     let column = rows.column("column")?.u32()?.get(at);
     let repeat = rows.column("repeat")?.i64()?.get(at);
     Ok(column.zip(repeat))

@@ -27,7 +27,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A report's form does not follow from its file's name.
-    #[error("{}: the name ends in no format of a report; end it in .md, .json or .csv, or name one with --format", .0.display())]
+    #[error("{}: the name ends in no format of a report; end it in .md, .html, .json or .csv, or name one with --format", .0.display())]
     UnknownFormat(PathBuf),
     /// A report could not be made.
     #[error(transparent)]
