@@ -29,10 +29,10 @@ pub enum ReportError {
 }
 
 impl ReportError {
-    pub(crate) fn file(path: &Path, reason: impl ToString) -> Self {
+    pub(crate) fn file(path: &Path, reason: impl Into<String>) -> Self {
         Self::File {
             path: path.to_path_buf(),
-            reason: reason.to_string(),
+            reason: reason.into(),
         }
     }
 }

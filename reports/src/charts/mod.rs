@@ -163,6 +163,6 @@ impl Series {
         let values = || self.points.iter().filter_map(|point| point.1);
         let min = values().reduce(f64::min)?;
         let max = values().reduce(f64::max)?;
-        Some((min, max, values().last()?))
+        Some((min, max, values().next_back()?))
     }
 }

@@ -415,7 +415,7 @@ impl Sides<'_, '_> {
                 format!("all {} completed", counted(planned, "workflow"))
             }
             Some((prefix, Some(planned))) => format!("ended after workflow {prefix} of {planned}"),
-            Some((prefix, None)) => format!("{} completed, of how many is not told", prefix),
+            Some((prefix, None)) => format!("{prefix} completed, of how many is not told"),
         };
         let complete = |ended: Option<(u32, Option<u32>)>| match ended {
             Some((prefix, Some(planned))) => Some(prefix >= planned),

@@ -221,7 +221,7 @@ pub(super) fn read(folder: &Path, form: &Form) -> Result<DataFrame, ReportError>
     let path = folder.join(form.name);
     let mut columns: Vec<Cells> = form.columns.iter().map(|one| Cells::of(one.1)).collect();
     if path.exists() {
-        let wrong = |error: csv::Error| ReportError::file(&path, error);
+        let wrong = |error: csv::Error| ReportError::file(&path, error.to_string());
         let mut reader = csv::Reader::from_path(&path).map_err(wrong)?;
         let header = reader.headers().map_err(wrong)?.clone();
         let places: Vec<Option<usize>> = form

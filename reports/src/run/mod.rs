@@ -142,5 +142,5 @@ fn json(path: &Path) -> Result<Value, ReportError> {
         path: path.to_path_buf(),
         source,
     })?;
-    serde_json::from_slice(&text).map_err(|error| ReportError::file(path, error))
+    serde_json::from_slice(&text).map_err(|error| ReportError::file(path, error.to_string()))
 }
