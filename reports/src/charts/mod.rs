@@ -2,7 +2,7 @@
 //!
 //! Everything that is drawn is decided here, so that the page's script only draws, and so that the
 //! table and the sentence beside a chart say what the chart shows. What is left out for length is
-//! left out here ([`thin`]), and said. Colours, axes and texts of the page are not made here.
+//! left out here (`thin`), and said. Colours, axes and texts of the page are not made here.
 
 mod memory;
 mod panels;
