@@ -140,13 +140,15 @@ pub fn charts(runs: &[Run]) -> Result<Charts, ReportError> {
     })
 }
 
-impl View {
-    /// Whether there is a point to show.
+impl Panel {
+    /// Whether there is nothing to draw.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.series.is_empty()
+        self.views.iter().all(|view| view.series.is_empty())
     }
+}
 
+impl View {
     /// Lines of which points were left out.
     pub fn thinned(&self) -> impl Iterator<Item = &Series> {
         let shown = |one: &&Series| one.points.iter().filter(|point| point.1.is_some()).count();
