@@ -63,6 +63,43 @@ fn what_did_not_happen_is_said_and_not_left_blank() {
 }
 
 #[test]
+fn a_total_of_fewer_workflows_than_another_variant_completed_says_so() {
+    let evidence = of_stored().evidence;
+    let shown = |id: &str| {
+        let row = evidence.rows.iter().find(|row| row.id == id).unwrap();
+        let cells = row.cells.iter().map(|cell| cell.show(row.unit));
+        cells.collect::<Vec<String>>()
+    };
+    // The baseline was cancelled at workflow 2, the other variant completed all eight.
+    for id in [
+        "service_total",
+        "wall",
+        "cpu",
+        "reports_live_bytes",
+        "write_amplification",
+    ] {
+        let cells = shown(id);
+        assert!(
+            cells[0].ends_with(" (after 2 workflows)"),
+            "{id}: {cells:?}"
+        );
+        assert!(!cells[1].contains("after"), "{id}: {cells:?}");
+    }
+    // What is taken from the same workflows of both stands without.
+    for id in [
+        "service_common",
+        "service_slope",
+        "curated_live_files_common",
+    ] {
+        assert!(!shown(id).concat().contains("after"), "{id}");
+    }
+    assert_eq!(
+        shown("service_common")[0],
+        shown("service_total")[0].replace(" (after 2 workflows)", "")
+    );
+}
+
+#[test]
 fn workflows_that_run_beside_each_other_have_no_growth() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hardship");
     let report = report(&[Run::read(&folder).unwrap()]).unwrap();

@@ -21,7 +21,7 @@ impl Table<'_, '_> {
         for workflow in chosen {
             let rows = arms.completed().filter(col("workflow").eq(lit(workflow)));
             let figures = arms.figures(rows, col("duration_s").max())?;
-            self.row(
+            self.row_of_same(
                 format!("duration_workflow_{workflow}"),
                 format!("workflow {workflow}, launch to close"),
                 Unit::Seconds,
@@ -30,16 +30,29 @@ impl Table<'_, '_> {
             );
         }
         let timed = arms.completed().filter(col("service_s").is_not_null());
+        let no_service = |arm: &Arm| match arm.completed {
+            0 => "no workflow completed".to_owned(),
+            _ => "service was not recorded".to_owned(),
+        };
+        let common = self.common;
+        if common > 0 && arms.arms.iter().any(|arm| arm.completed > common) {
+            let same = timed.clone().filter(col("workflow").lt_eq(lit(common)));
+            let service = arms.figures(same, col("service_s").sum())?;
+            self.row_of_same(
+                "service_common",
+                format!("service of workflows 1 to {common}"),
+                Unit::Seconds,
+                &service,
+                no_service,
+            );
+        }
         let service = arms.figures(timed, col("service_s").sum())?;
         self.row(
             "service_total",
             "service of all completed workflows",
             Unit::Seconds,
             &service,
-            |arm| match arm.completed {
-                0 => "no workflow completed".to_owned(),
-                _ => "service was not recorded".to_owned(),
-            },
+            no_service,
         );
         let kept = arms.workflows().filter(col("queue_s").is_not_null());
         let waiting = col("queue_s") + col("retry_s").fill_null(lit(0.0));
@@ -93,21 +106,21 @@ impl Table<'_, '_> {
             },
         };
         let fitted = |points: &[Point]| least_squares(points).ok().map(|fit| fit.line);
-        self.row(
+        self.row_of_same(
             "service_intercept",
             format!("service at workflow 1 ({window}, least squares)"),
             Unit::Seconds,
             &line(fitted, |line| line.at(1.0)),
             no_line,
         );
-        self.row(
+        self.row_of_same(
             "service_slope",
             format!("growth of service ({window}, least squares)"),
             Unit::SecondsPerWorkflow,
             &line(fitted, |line| line.slope),
             no_line,
         );
-        self.row(
+        self.row_of_same(
             "service_slope_ends",
             format!("growth of service ({window}, end to end)"),
             Unit::SecondsPerWorkflow,

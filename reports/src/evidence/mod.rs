@@ -14,6 +14,7 @@ use crate::error::ReportError;
 use crate::number::{self, counted};
 use crate::statistics::summary::summary;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The evidence table of some runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -80,6 +81,10 @@ pub enum Cell {
         arms: usize,
         /// Why the other arms of the variant have none.
         missing: Option<String>,
+        /// After how many workflows it was taken, where an arm of another variant completed more: a total
+        /// of 6 workflows beside one of 24 would be read as the smaller one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        after: Option<String>,
     },
     /// There is no figure.
     Missing {
@@ -132,10 +137,14 @@ impl Cell {
                 max,
                 arms,
                 missing,
+                after,
             } => {
                 let mut text = unit.show(*median);
                 if *arms > 1 {
                     text += &format!(" ({} to {})", unit.show(*min), unit.show(*max));
+                }
+                if let Some(after) = after {
+                    text += &format!(" (after {after})");
                 }
                 if let Some(reason) = missing {
                     text += &format!(" of {}; others n/a ({reason})", counted(*arms, "arm"));
@@ -151,6 +160,7 @@ pub(crate) fn evidence(arms: &Arms<'_>) -> Result<Evidence, ReportError> {
     let mut table = Table {
         arms,
         common: arms.common(),
+        most: arms.arms.iter().map(|arm| arm.completed).max().unwrap_or(0),
         rows: Vec::new(),
     };
     table.durations()?;
@@ -175,11 +185,22 @@ struct Table<'a, 'b> {
     arms: &'a Arms<'b>,
     /// The last workflow that every arm has completed with all before it.
     common: u32,
+    /// The most workflows that an arm has completed.
+    most: u32,
     rows: Vec<Row>,
 }
 
+/// What the figures of a row were taken from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Span {
+    /// The same workflows of every arm.
+    Same,
+    /// All that an arm completed, which may be more in one than in another.
+    Whole,
+}
+
 impl Table<'_, '_> {
-    /// Adds a row of figures; `missing` says why an arm has none.
+    /// Adds a row of figures of whole arms; `missing` says why an arm has none.
     fn row(
         &mut self,
         id: impl Into<String>,
@@ -188,12 +209,41 @@ impl Table<'_, '_> {
         figures: &Figures,
         missing: impl Fn(&Arm) -> String,
     ) {
+        self.push(
+            id.into(),
+            name.into(),
+            (unit, Span::Whole),
+            figures,
+            missing,
+        );
+    }
+
+    /// Adds a row of figures of the same workflows of all arms.
+    fn row_of_same(
+        &mut self,
+        id: impl Into<String>,
+        name: impl Into<String>,
+        unit: Unit,
+        figures: &Figures,
+        missing: impl Fn(&Arm) -> String,
+    ) {
+        self.push(id.into(), name.into(), (unit, Span::Same), figures, missing);
+    }
+
+    fn push(
+        &mut self,
+        id: String,
+        name: String,
+        (unit, span): (Unit, Span),
+        figures: &Figures,
+        missing: impl Fn(&Arm) -> String,
+    ) {
         let cells = (0..self.arms.columns.len())
-            .map(|column| self.cell(column, figures, &missing))
+            .map(|column| self.cell(column, span, figures, &missing))
             .collect();
         self.rows.push(Row {
-            id: id.into(),
-            name: name.into(),
+            id,
+            name,
             unit,
             cells,
         });
@@ -214,15 +264,31 @@ impl Table<'_, '_> {
         }
     }
 
-    fn cell(&self, column: usize, figures: &Figures, missing: &impl Fn(&Arm) -> String) -> Cell {
+    fn cell(
+        &self,
+        column: usize,
+        span: Span,
+        figures: &Figures,
+        missing: &impl Fn(&Arm) -> String,
+    ) -> Cell {
         let mut values = Vec::new();
+        let mut completed = BTreeSet::new();
         let mut reason = None;
         for arm in self.arms.in_column(column) {
             match figures.get(&arm.key) {
-                Some(value) => values.push(*value),
+                Some(value) => {
+                    values.push(*value);
+                    completed.insert(arm.completed);
+                }
                 None => reason = reason.or_else(|| Some(missing(arm))),
             }
         }
+        let after = match (completed.first(), completed.last()) {
+            (Some(&least), Some(_)) if span == Span::Same || least == self.most => None,
+            (Some(&least), Some(&most)) if least == most => Some(counted(least, "workflow")),
+            (Some(least), Some(most)) => Some(format!("{least} to {most} workflows")),
+            _ => None,
+        };
         match summary(&values) {
             Ok(summary) => Cell::Figure {
                 median: summary.median(),
@@ -230,6 +296,7 @@ impl Table<'_, '_> {
                 max: summary.max,
                 arms: values.len(),
                 missing: reason,
+                after,
             },
             Err(_) => Cell::Missing {
                 reason: reason.unwrap_or_else(|| "the arm did not begin".to_owned()),

@@ -55,7 +55,7 @@ impl Table<'_, '_> {
         self.spark()?;
         let completed = arms.arms.iter();
         let completed = completed.map(|arm| (arm.key, f64::from(arm.completed)));
-        self.row(
+        self.row_of_same(
             "workflows_completed",
             "workflows completed",
             Unit::Count,

@@ -49,13 +49,15 @@ impl Table<'_, '_> {
                     .tables()
                     .filter(of_table.clone().and(col("workflow").eq(lit(common))));
                 let figures = arms.figures(after, col("live_files").max())?;
-                self.row_if_any(
-                    format!("{name}_live_files_common"),
-                    format!("{name}: live files after workflow {common}"),
-                    Unit::Count,
-                    &figures,
-                    not_there,
-                );
+                if !figures.is_empty() {
+                    self.row_of_same(
+                        format!("{name}_live_files_common"),
+                        format!("{name}: live files after workflow {common}"),
+                        Unit::Count,
+                        &figures,
+                        not_there,
+                    );
+                }
             }
             for (id, what, column, unit) in [
                 ("live_files", "live files", "live_files", Unit::Count),

@@ -26,12 +26,13 @@ pub fn csv(report: &Report) -> String {
                     max,
                     arms,
                     missing,
+                    after,
                 } => (
                     median.to_string(),
                     min.to_string(),
                     max.to_string(),
                     arms.to_string(),
-                    missing.clone().unwrap_or_default(),
+                    note(missing.as_ref(), after.as_ref()),
                 ),
                 Cell::Missing { reason: note } | Cell::Statement { text: note } => {
                     let none = String::new;
@@ -53,4 +54,11 @@ pub fn csv(report: &Report) -> String {
     }
     let bytes = writer.into_inner().expect("memory takes it");
     String::from_utf8(bytes).expect("it was made of text")
+}
+
+/// What else is to be said of a figure.
+fn note(missing: Option<&String>, after: Option<&String>) -> String {
+    let after = after.map(|after| format!("after {after}"));
+    let parts = [after, missing.cloned()];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

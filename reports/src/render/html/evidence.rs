@@ -6,14 +6,18 @@ use super::words::swatch;
 use crate::evidence::{Cell, Evidence, Row};
 use maud::{Markup, html};
 
-/// Figures that are looked for first, and as many of them as are shown.
-const FIRST: [&str; 6] = [
+/// Figures that are looked for first, and as many of them as are shown. The first is there where arms
+/// completed different numbers of workflows, and then the next ones are not to be set side by side.
+const FIRST: [&str; 9] = [
+    "service_common",
     "wall",
     "service_slope",
     "write_amplification",
     "peak_memory",
     "service_total",
     "restarts",
+    "service_intercept",
+    "curated_live_files_common",
 ];
 const FIRST_SHOWN: usize = 4;
 /// With more columns, only the table is readable.
@@ -27,9 +31,13 @@ pub(super) fn first_figures(evidence: &Evidence) -> Markup {
         let mut cells = row.cells.iter();
         cells.any(|cell| matches!(cell, Cell::Figure { .. }))
     };
+    let of_same_workflows = |row: &&Row| {
+        let mut cells = row.cells.iter();
+        !cells.any(|cell| matches!(cell, Cell::Figure { after: Some(_), .. }))
+    };
     let rows = FIRST.iter().filter_map(|id| {
         let row = evidence.rows.iter().find(|row| row.id == *id)?;
-        Some(row).filter(has_figure)
+        Some(row).filter(has_figure).filter(of_same_workflows)
     });
     let rows: Vec<&Row> = rows.take(FIRST_SHOWN).collect();
     html! {
@@ -114,7 +122,7 @@ fn topic(row: &Row) -> &str {
     }
     match row.id.split('_').next().unwrap_or_default() {
         "duration" | "waiting" | "wall" => "time",
-        "service" if row.id == "service_total" => "time",
+        "service" if ["service_common", "service_total"].contains(&row.id.as_str()) => "time",
         "service" | "late" => "growth",
         "peak" | "cpu" | "restarts" | "attempts" => "processes",
         "tasks" | "job" => "Spark",
