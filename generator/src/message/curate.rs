@@ -98,12 +98,15 @@ static CARRIED: std::sync::LazyLock<Vec<(Curated, Report)>> = std::sync::LazyLoc
         .collect()
 });
 
-/// Birth date and age: both go where the age is 110 or more, the date also where it is not after
-/// 1905-01-01.
+/// Birth date and age. A date that is not after 1905-01-01 is none, and has no age either: the platform
+/// takes the age from what is left of the date. Both go where the age is 110 or more.
 fn birth(birth: Value<'_>, scan_micros: Option<i64>, curated: &mut CuratedRow<'_>) {
     let Value::Date(born) = birth else {
         return;
     };
+    if born <= day_of(1905, 1, 1) {
+        return;
+    }
     let age = scan_micros.map(|scan| age(born, scan.div_euclid(1_000_000)));
     if age.is_some_and(|age| age >= 110) {
         return;
@@ -111,9 +114,7 @@ fn birth(birth: Value<'_>, scan_micros: Option<i64>, curated: &mut CuratedRow<'_
     if let Some(age) = age {
         curated.set(Curated::PatientAge, Value::Int(age));
     }
-    if born > day_of(1905, 1, 1) {
-        curated.set(Curated::BirthDate, Value::Date(born));
-    }
+    curated.set(Curated::BirthDate, Value::Date(born));
 }
 
 /// Complete years from midnight of the day of birth to a moment, toward zero. In common years a
@@ -159,5 +160,34 @@ mod tests {
         assert_eq!(age(born, at(2019, 5, 10, 1)), 0);
         assert_eq!(age(born, at(2019, 5, 10, 0)), -1);
         assert_eq!(age(born, at(2018, 5, 11, 0)), -1);
+    }
+
+    #[test]
+    fn a_birth_date_that_is_not_believed_has_no_age_either() {
+        let arena = Bump::new();
+        let curated = |birth: Day, scan: i64| {
+            let mut row = ReportRow::new();
+            row.set(Report::Obr3FillerOrderNumber, Value::Str("7"));
+            row.set(Report::BirthDate, Value::Date(birth));
+            row.set(Report::ObservationDt, Value::Timestamp(scan * 1_000_000));
+            let curated = curated_row(&row, arena.alloc(Bump::new())).map(|row| {
+                (
+                    row.get(Curated::BirthDate) == Value::Null,
+                    row.get(Curated::PatientAge) == Value::Null,
+                )
+            });
+            curated.expect("it has an accession")
+        };
+        // Ages of 109 and 108, which would be believed.
+        assert_eq!(curated(day_of(1904, 6, 7), at(2014, 1, 1, 0)), (true, true));
+        assert_eq!(
+            curated(day_of(1905, 1, 1), at(2013, 12, 31, 0)),
+            (true, true)
+        );
+        assert_eq!(
+            curated(day_of(1905, 1, 2), at(2013, 12, 31, 0)),
+            (false, false)
+        );
+        assert_eq!(curated(day_of(1905, 1, 2), at(2015, 1, 2, 0)), (true, true));
     }
 }

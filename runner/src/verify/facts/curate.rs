@@ -101,15 +101,16 @@ pub(crate) fn curated_row<'a>(row: &ReportRow<'a>, arena: &'a Bump) -> Option<Cu
     ] {
         curated.set(column, value);
     }
-    if let Value::Date(born) = row.get(Report::BirthDate) {
+    // A date that is not believed has no age either: the platform takes the age from what is left of it.
+    if let Value::Date(born) = row.get(Report::BirthDate)
+        && i64::from(born) > day_of(1905, 1, 1)
+    {
         let observed = row.get(Report::ObservationDt).as_timestamp();
         let scan = observed.or_else(|| row.get(Report::RequestedDt).as_timestamp());
         let age = scan.map(|scan| years_between(born, scan));
         if age.is_none_or(|age| age < OLDEST) {
             curated.set(Curated::PatientAge, age.map_or(Value::Null, Value::Int));
-            if i64::from(born) > day_of(1905, 1, 1) {
-                curated.set(Curated::BirthDate, Value::Date(born));
-            }
+            curated.set(Curated::BirthDate, Value::Date(born));
         }
     }
     Some(curated)
@@ -175,5 +176,26 @@ mod tests {
         assert_eq!(curated.get(Curated::AccessionNumber), Value::Str("7"));
         row.set(Report::Obr3FillerOrderNumber, Value::Str("  "));
         assert!(curated_row(&row, &arena).is_none());
+    }
+
+    #[test]
+    fn a_birth_date_that_is_not_believed_has_no_age_either() {
+        let arena = Bump::new();
+        for (born, moment, believed) in [
+            // Ages of 109 and 108, which would be believed.
+            (born(1904, 6, 7), at(2014, 1, 1, 0), false),
+            (born(1905, 1, 1), at(2013, 12, 31, 0), false),
+            (born(1905, 1, 2), at(2013, 12, 31, 0), true),
+            (born(1905, 1, 2), at(2015, 1, 2, 0), false),
+        ] {
+            let mut row = ReportRow::new();
+            row.set(Report::Obr3FillerOrderNumber, Value::Str("7"));
+            row.set(Report::BirthDate, Value::Date(born));
+            row.set(Report::ObservationDt, Value::Timestamp(moment));
+            let curated = curated_row(&row, &arena).expect("it has an accession");
+            for column in [Curated::BirthDate, Curated::PatientAge] {
+                assert_eq!(curated.get(column) != Value::Null, believed, "{born}");
+            }
+        }
     }
 }

@@ -116,6 +116,15 @@ fn dirty_data_equals_its_truth() {
 }
 
 /// Many messages in few logs.
+/// Scans of 2014 and before, at which somebody born before 1905 is less than 110 years old.
+#[test]
+fn early_scans_of_the_very_old_equal_their_truth() {
+    let folder = temporary();
+    let dataset = folder.path().join("early");
+    generate("dirty", 159, 1, 382, &dataset);
+    run(&dataset, 1, Order::Path, &[]);
+}
+
 fn production(messages: u64, logs: u64, batch: usize) {
     let folder = temporary();
     let dataset = folder.path().join("data");
