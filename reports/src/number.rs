@@ -7,10 +7,14 @@ fn fixed(value: f64, decimals: usize) -> String {
     format!("{nudged:.decimals$}")
 }
 
-/// Seconds: `0.123 s`, `4.56 s`, `89.1 s`, `12.3 min`, `18.4 h`.
+/// Seconds: `1.23 ms`, `0.123 s`, `4.56 s`, `89.1 s`, `12.3 min`, `18.4 h`.
 pub(crate) fn seconds(seconds: f64) -> String {
     let size = seconds.abs();
-    if size < 1.0 {
+    if size == 0.0 {
+        "0 s".to_owned()
+    } else if size < 0.01 {
+        format!("{:.2} ms", 1000.0 * seconds)
+    } else if size < 1.0 {
         format!("{seconds:.3} s")
     } else if size < 10.0 {
         format!("{seconds:.2} s")
@@ -25,7 +29,10 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// Seconds a workflow, with the sign: `+0.012 s/workflow`.
 pub(crate) fn slope(seconds: f64) -> String {
-    if seconds.abs() < 60.0 {
+    if seconds.abs() < 0.01 {
+        let millis = fixed(1000.0 * seconds.abs(), 2);
+        format!("{}{millis} ms/workflow", sign(seconds))
+    } else if seconds.abs() < 60.0 {
         format!("{}{} s/workflow", sign(seconds), fixed(seconds.abs(), 3))
     } else {
         let minutes = fixed(seconds.abs() / 60.0, 2);
@@ -85,8 +92,13 @@ mod tests {
 
     #[test]
     fn numbers_have_units() {
-        let shown = [0.1234, 4.561, 89.12, 738.0, 66_240.0].map(seconds);
-        assert_eq!(shown, ["0.123 s", "4.56 s", "89.1 s", "12.3 min", "18.4 h"]);
+        let shown = [0.0, 0.00123, 0.1234, 4.561, 89.12, 738.0, 66_240.0].map(seconds);
+        assert_eq!(
+            shown,
+            [
+                "0 s", "1.23 ms", "0.123 s", "4.56 s", "89.1 s", "12.3 min", "18.4 h"
+            ]
+        );
         assert_eq!(
             [slope(0.0123), slope(-163.8)],
             ["+0.012 s/workflow", "-2.73 min/workflow"]

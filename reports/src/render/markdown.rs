@@ -26,12 +26,14 @@ pub fn markdown(report: &Report) -> String {
         }
     }
     text.push_str(&table(&report.evidence));
-    let growth = report.growth.iter();
-    let growth: Vec<String> = growth
-        .map(|one| format!("{}: {}", one.arm, one.text))
-        .collect();
-    if !growth.is_empty() {
-        list(&mut text, "How service grows", &growth, "");
+    if !report.growth.is_empty() {
+        let _ = writeln!(text, "\n## How service grows\n");
+        for one in &report.growth {
+            let _ = writeln!(text, "- {}: {}", one.arm, one.text);
+            for said in &one.association {
+                let _ = writeln!(text, "  - {said}");
+            }
+        }
     }
     if report.evidence.columns.len() > 1 {
         let what = match report.runs.len() {

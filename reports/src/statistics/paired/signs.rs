@@ -72,16 +72,17 @@ fn weights(values: &[f64]) -> Vec<f64> {
     values.iter().map(weight).collect()
 }
 
-/// Shows the sum of every pattern of signs once, each by flipping one sign of the one before (Gray).
+/// Shows the sum of every pattern of signs once: half of them by flipping one sign of the one before
+/// (Gray), the others as their mirror images.
 fn every_sum(weights: &[f64], mut show: impl FnMut(f64)) {
     let mut signed = weights.to_vec();
     let mut sum: f64 = signed.iter().sum();
-    show(sum);
-    for pattern in 1_u64..1 << weights.len() {
+    for pattern in 1_u64..=1 << (weights.len() - 1) {
+        show(sum);
+        show(-sum);
         let flipped = pattern.trailing_zeros() as usize;
         signed[flipped] = -signed[flipped];
         sum += 2.0 * signed[flipped];
-        show(sum);
     }
 }
 
