@@ -19,6 +19,9 @@ mod interleaved;
 mod key;
 mod measure;
 mod metric;
+mod render;
+#[cfg(test)]
+mod simulations;
 mod times;
 mod verdict;
 
@@ -27,5 +30,6 @@ pub use entry::{End, Entry};
 pub use interleaved::{GateSide, confirmed, gate_interleaved, is_suspect};
 pub use key::{Difference, Key, Part, memory_class};
 pub use metric::{Figure, Tolerance, ToleranceError, Tolerances};
+pub use render::{gate_benchmark, gate_json, gate_junit, gate_markdown};
 pub use times::Rule;
 pub use verdict::{Compared, Gate, GateRow, PairsSay, Verdict};

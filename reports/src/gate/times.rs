@@ -191,7 +191,7 @@ fn by_rule(found: &Paired, rule: Rule) -> Verdict {
         Verdict::Worse
     } else if significant && interval.high < 1.0 - rule.band && found.median_ratio <= 1.0 / up {
         Verdict::Better
-    } else if interval.high < up || (interval.high <= 1.0 + rule.band) {
+    } else if interval.high < up {
         Verdict::Same
     } else {
         Verdict::Unstable

@@ -32,7 +32,7 @@ pub mod summary;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
-mod simulate;
+pub(crate) mod simulate;
 
 /// The largest magnitude that is computed with. No time, count or size comes near it, and below it
 /// products of four values cannot overflow.

@@ -1,8 +1,10 @@
 //! One module a command: from its arguments to its output.
 
+pub(crate) mod baseline;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod gate;
 pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod ingest;
