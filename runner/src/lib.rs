@@ -84,6 +84,7 @@ fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Resul
         Command::Import(arguments) => commands::import::run(arguments, out),
         Command::Baseline(arguments) => commands::baseline::run(arguments, terminal, out),
         Command::Gate(arguments) => commands::gate::run(arguments, terminal, out),
+        Command::Trend(arguments) => commands::trend::run(arguments, out),
         Command::Launch(arguments) => Err(commands::launch::run(arguments)),
         Command::List(arguments) => commands::list::run(arguments, terminal, out),
         Command::Show(arguments) => commands::show::run(arguments, terminal, out),

@@ -23,6 +23,7 @@ mod render;
 #[cfg(test)]
 mod simulations;
 mod times;
+mod trend;
 mod verdict;
 
 pub use counters::{Allowed, gate_entry};
@@ -30,6 +31,9 @@ pub use entry::{End, Entry};
 pub use interleaved::{GateSide, confirmed, gate_interleaved, is_suspect};
 pub use key::{Difference, Key, Part, memory_class};
 pub use metric::{Figure, Tolerance, ToleranceError, Tolerances};
-pub use render::{gate_benchmark, gate_json, gate_junit, gate_markdown};
+pub use render::{gate_benchmark, gate_json, gate_junit, gate_markdown, trend_html};
 pub use times::Rule;
+pub use trend::{
+    KeyBreak, LevelChange, Series, Trend, TrendPoint, trend, trend_json, trend_markdown,
+};
 pub use verdict::{Compared, Gate, GateRow, PairsSay, Verdict};

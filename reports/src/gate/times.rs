@@ -17,10 +17,13 @@ use super::measure::{Times, median};
 use super::metric::{find, words};
 use super::verdict::{GateRow, PairsSay, Verdict};
 use crate::number::counted;
-use crate::statistics::paired::{FEWEST, Paired, SIGNIFICANT, paired};
+use crate::statistics::paired::{FEWEST, Paired, paired};
 
 /// The seed of whatever is drawn at random: the same run gives the same verdict.
 const SEED: u64 = 20_251_029;
+
+/// How often arms that are alike may differ as much.
+const PROBABILITY: f64 = 0.05;
 
 /// When a time is worse.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -185,7 +188,7 @@ fn by_rule(found: &Paired, rule: Rule) -> Verdict {
     let Some(interval) = found.interval else {
         return Verdict::Unstable;
     };
-    let significant = found.p.value < SIGNIFICANT;
+    let significant = found.p.value < PROBABILITY;
     let up = 1.0 + rule.least;
     if significant && interval.low > 1.0 + rule.band && found.median_ratio >= up {
         Verdict::Worse
@@ -202,7 +205,7 @@ fn by_rule(found: &Paired, rule: Rule) -> Verdict {
 fn disturbance(machine: &Paired, rule: Rule) -> Option<String> {
     let interval = machine.interval?;
     let up = 1.0 + rule.least;
-    let differs = machine.p.value < SIGNIFICANT
+    let differs = machine.p.value < PROBABILITY
         && (machine.median_ratio > 1.0 + rule.band || machine.median_ratio < 1.0 - rule.band);
     if differs {
         Some(format!(

@@ -99,7 +99,7 @@ pub struct PairsSay {
     pub pairs: usize,
     /// The middle of their ratios.
     pub median: f64,
-    /// The lower end of the interval of 95 %; nothing for too few pairs.
+    /// The lower end of the interval that agrees with the test; nothing for too few pairs.
     pub low: Option<f64>,
     /// Its upper end.
     pub high: Option<f64>,

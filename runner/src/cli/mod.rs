@@ -74,6 +74,8 @@ pub enum Command {
     Baseline(BaselineArguments),
     /// Say whether something has become worse, beyond noise
     Gate(Box<GateArguments>),
+    /// Show how figures go over many nights, and where they changed
+    Trend(TrendArguments),
     /// List the scenarios that come with bench
     List(ListArguments),
     /// Show a scenario, every value with where it came from

@@ -3,10 +3,12 @@
 mod benchmark;
 mod junit;
 mod markdown;
+mod trend_html;
 
 pub use benchmark::gate_benchmark;
 pub use junit::gate_junit;
 pub use markdown::gate_markdown;
+pub use trend_html::trend_html;
 
 use super::verdict::Gate;
 
