@@ -102,7 +102,7 @@ pub(super) fn ended_badly(new: &Entry) -> Option<Compared> {
         End::Failed => (Verdict::Failed, "a workflow failed; `report.md` says why"),
         End::Unfinished => (
             Verdict::NotComparable,
-            "the run has not ended; `bench run --resume` carries on with it",
+            "the run has not ended, or an error broke it off; `bench run --resume` carries on with it",
         ),
     };
     let names = [

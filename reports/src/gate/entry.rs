@@ -51,7 +51,7 @@ pub enum End {
     Invalid,
     /// A workflow failed that was not allowed to.
     Failed,
-    /// The run has not ended.
+    /// The run has not ended, or was broken off by an error.
     Unfinished,
 }
 
@@ -109,6 +109,11 @@ impl Entry {
     }
 }
 
+/// Whether the run was ended by an error of its own.
+fn facts_error(run: &Run) -> bool {
+    run.facts.text("error").is_some()
+}
+
 fn end(run: &Run, arms: &Arms<'_>, at: usize) -> End {
     let own = || arms.in_column(at);
     let status = run.facts.text("status").unwrap_or_default();
@@ -120,7 +125,8 @@ fn end(run: &Run, arms: &Arms<'_>, at: usize) -> End {
     if own().any(|arm| arm.failed_count > 0) && !may_fail {
         return End::Failed;
     }
-    if own().next().is_none() || ["running", "interrupted"].contains(&status) {
+    let broken_off = facts_error(run) || ["running", "interrupted"].contains(&status);
+    if own().next().is_none() || broken_off {
         return End::Unfinished;
     }
     match own().all(|arm| failed_checks(arm) == Some(0)) {
