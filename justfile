@@ -48,6 +48,16 @@ test-s3 port="5599":
     BENCH_TEST_S3_ENDPOINT=http://127.0.0.1:{{ port }} \
         cargo test --release --workspace --test suite -- --ignored on_another_server --nocapture
 
+# report.html in a browser: nothing fetched, no error, charts, sorting, schemes, accessibility. Needs
+# Chromium (Debian: `apt-get install chromium`), Node.js 20 and npm; screenshots stay in target/browser.
+test-browser:
+    cargo build --release --workspace --bin bench
+    reports/tests/browser/run "${CARGO_TARGET_DIR:-target}/release/bench"
+
+# Make the part of ECharts that report.html carries anew, from the versions in its lock file.
+charts-library:
+    cd reports/assets/echarts && npm ci --no-audit --no-fund && npm run --silent build
+
 # A hundred runs, each killed at a random moment (worker, runner, or both) and resumed: no row is lost.
 test-kills:
     cargo test --release --workspace --test run -- --ignored kills:: --nocapture
@@ -101,11 +111,31 @@ check-schema:
 
 # Compare `bench ingest` with the platform's own transformer on a folder of logs; needs Java 17, Maven and Python.
 compare-reference logs transformer="../shared/peers/scout-hl7-transformer" *options:
-    made=$(python3 targets/embedded/compare/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/compare.py --jars "$made/jars" {{ logs }} {{ transformer }} {{ options }}
+    made=$(python3 targets/spark/environment/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/compare.py --jars "$made/jars" {{ logs }} {{ transformer }} {{ options }}
 
 # Whether Spark and the Python `deltalake` read an embedded lake as its ledger counts it; needs the same.
 readers *options:
-    made=$(python3 targets/embedded/compare/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/readers.py --jars "$made/jars" {{ options }}
+    made=$(python3 targets/spark/environment/prepare.py) && "$made/venv/bin/python" targets/embedded/compare/readers.py --jars "$made/jars" {{ options }}
+
+# What the Spark target needs, once a machine, into the user's cache: a virtual environment and Delta's jars. Needs Python, Java 17 or 21 and Maven.
+spark-setup *options:
+    @python3 targets/spark/environment/prepare.py {{ options }}
+
+# The tests of the Spark target that need no Spark: seconds.
+spark-test *options:
+    made=$(python3 targets/spark/environment/prepare.py --dev) && cd targets/spark && "$made/venv/bin/python" -m pytest -q -m "not spark" {{ options }}
+
+# Its worker with a real Spark: minutes.
+spark-worker-test *options:
+    made=$(python3 targets/spark/environment/prepare.py --dev) && cd targets/spark && "$made/venv/bin/python" -m pytest -q -m spark {{ options }}
+
+# Both pipelines on a data set of every profile, and a worker that is killed between tables. Takes the better part of an hour.
+spark-truth *options: spark-setup
+    cargo test --release --workspace --test run -- --ignored --nocapture --test-threads 1 spark:: {{ options }}
+
+# Format, lints and types of the Spark target.
+spark-lint:
+    made=$(python3 targets/spark/environment/prepare.py --dev) && cd targets/spark && "$made/venv/bin/ruff" format --check . && "$made/venv/bin/ruff" check . && "$made/venv/bin/mypy"
 
 # Take the bytes that the generator makes now as the golden ones. Raise GENERATOR_VERSION first.
 golden:

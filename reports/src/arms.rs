@@ -60,6 +60,8 @@ pub(crate) struct Arms<'a> {
     stages: DataFrame,
     tables: DataFrame,
     workers: DataFrame,
+    spark: DataFrame,
+    samples: DataFrame,
 }
 
 impl<'a> Arms<'a> {
@@ -72,6 +74,8 @@ impl<'a> Arms<'a> {
             stages: together(|run| &run.frames.stages)?,
             tables: together(|run| &run.frames.tables)?,
             workers: together(|run| &run.frames.workers)?,
+            spark: together(|run| &run.frames.spark)?,
+            samples: together(|run| &run.frames.samples)?,
             runs,
             columns,
             arms: Vec::new(),
@@ -104,6 +108,15 @@ impl<'a> Arms<'a> {
         self.workers.clone().lazy()
     }
 
+    /// What Spark's event logs say of all jobs of an arm's workflows together.
+    pub(crate) fn spark(&self) -> LazyFrame {
+        self.spark.clone().lazy().filter(is("stage", "(all)"))
+    }
+
+    pub(crate) fn samples(&self) -> LazyFrame {
+        self.samples.clone().lazy()
+    }
+
     /// The arms of a column.
     pub(crate) fn in_column(&self, column: usize) -> impl Iterator<Item = &Arm> {
         self.arms
@@ -118,8 +131,9 @@ impl<'a> Arms<'a> {
 
     /// Whether the arm's workflows are launched without waiting for one another.
     pub(crate) fn concurrent(&self, arm: &Arm) -> bool {
-        let mode = self.column(arm).facts.text("sequence.mode");
-        mode.is_some_and(|mode| mode != "sequential")
+        // `"sequential"`, or `concurrent` with how it launches.
+        let mode = self.column(arm).facts.at("sequence.mode");
+        mode.is_some_and(|mode| mode.as_str() != Some("sequential"))
     }
 
     /// The name of an arm in a sentence.
@@ -281,7 +295,7 @@ fn number(value: Expr) -> Expr {
     value.cast(DataType::Float64).alias("value")
 }
 
-fn key(rows: &DataFrame, at: usize) -> Result<Option<Key>, ReportError> {
+pub(crate) fn key(rows: &DataFrame, at: usize) -> Result<Option<Key>, ReportError> {
     let column = rows.column("column")?.u32()?.get(at);
     let repeat = rows.column("repeat")?.i64()?.get(at);
     Ok(column.zip(repeat))

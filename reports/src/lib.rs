@@ -11,6 +11,7 @@
 //! as `n/a` with its reason, never as a blank or a zero.
 
 mod arms;
+pub mod charts;
 mod compare;
 mod differences;
 mod error;
@@ -25,6 +26,7 @@ mod report;
 mod run;
 pub mod statistics;
 
+pub use charts::charts;
 pub use compare::{
     Basis, Claim, Comparison, Effect, Factor, Finding, Judgement, Observed, Reason, State, Verdict,
     compare, comparison_markdown,
@@ -33,6 +35,6 @@ pub use error::ReportError;
 pub use evidence::{Cell, Evidence, Heading, Row, Unit};
 pub use growth::{Break, Growth};
 pub use overview::Overview;
-pub use render::{csv, json, markdown, table};
+pub use render::{csv, html, json, markdown, table};
 pub use report::{Report, report};
 pub use run::{Facts, Frames, Run, Verified};

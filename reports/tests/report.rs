@@ -63,6 +63,20 @@ fn what_did_not_happen_is_said_and_not_left_blank() {
 }
 
 #[test]
+fn workflows_that_run_beside_each_other_have_no_growth() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/hardship");
+    let report = report(&[Run::read(&folder).unwrap()]).unwrap();
+    let growth = |id: &str| {
+        let row = report.evidence.rows.iter().find(|row| row.id == id);
+        row.unwrap().cells[0].show(row.unwrap().unit)
+    };
+    for id in ["service_intercept", "service_slope", "late_slowest"] {
+        let shown = growth(id);
+        assert!(shown.starts_with("n/a (concurrent: "), "{id}: {shown}");
+    }
+}
+
+#[test]
 fn of_several_runs_each_variant_has_its_column() {
     let report = report(&[stored(), stored()]).unwrap();
     let names: Vec<&str> = report

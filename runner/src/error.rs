@@ -27,7 +27,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A report's form does not follow from its file's name.
-    #[error("{}: the name ends in no format of a report; end it in .md, .json or .csv, or name one with --format", .0.display())]
+    #[error("{}: the name ends in no format of a report; end it in .md, .html, .json or .csv, or name one with --format", .0.display())]
     UnknownFormat(PathBuf),
     /// A report could not be made.
     #[error(transparent)]
@@ -103,6 +103,9 @@ pub enum Error {
     /// A run could not be made, resumed or verified.
     #[error(transparent)]
     Run(#[from] crate::run::RunError),
+    /// An event log cannot be read.
+    #[error(transparent)]
+    EventLog(#[from] bench_eventlog::EventLogError),
     /// There is no such command.
     #[error("there is no command `{name}`; the commands are {known}")]
     UnknownCommand {
@@ -123,6 +126,12 @@ impl Error {
             Self::Workflow { .. } => Exit::WorkflowFailed,
             Self::Engine(error) => engine_exit(error),
             Self::Run(error) => error.exit(),
+            Self::EventLog(bench_eventlog::EventLogError::Io { source, .. })
+                if !is_asked_wrong(source.kind()) =>
+            {
+                Exit::Unavailable
+            }
+            Self::EventLog(bench_eventlog::EventLogError::Thread { .. }) => Exit::Unavailable,
             Self::Report(error) => report_exit(error),
             Self::Write { source, .. } if is_asked_wrong(source.kind()) => Exit::Usage,
             Self::Write { .. } => Exit::Unavailable,
@@ -142,6 +151,7 @@ impl Error {
             | Self::NoCache
             | Self::Scenario(_)
             | Self::Hl7(_)
+            | Self::EventLog(_)
             | Self::NoSuchMessage { .. }
             | Self::UnknownCommand { .. } => Exit::Usage,
         }

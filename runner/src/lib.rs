@@ -19,6 +19,7 @@ pub mod record;
 pub mod run;
 pub mod scenario;
 pub mod sequence;
+pub mod spark;
 pub mod terminal;
 pub mod verify;
 pub mod worker;
@@ -94,6 +95,7 @@ fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Resul
         Command::Ingest(arguments) => commands::ingest::run(arguments, terminal, out),
         Command::Worker(arguments) => commands::worker::run(arguments),
         Command::Inspect(arguments) => commands::inspect::run(arguments, terminal, out),
+        Command::Eventlog(arguments) => commands::eventlog::run(arguments, terminal, out),
         Command::Doctor(arguments) => commands::doctor::run(arguments, terminal, out),
         Command::Completions(arguments) => commands::completions::run(arguments, out),
         Command::Man(arguments) => commands::man::run(arguments, out),

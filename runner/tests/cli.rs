@@ -40,6 +40,7 @@ fn every_command_has_a_help_of_its_own_with_examples() {
         "generate",
         "truth",
         "inspect",
+        "eventlog",
         "doctor",
         "completions",
         "man",

@@ -46,7 +46,14 @@ impl Probe for Described {
 
     fn real_path(&self, path: &Path) -> Option<PathBuf> {
         let is_there = self.programs.contains_key(path.to_str()?)
-            || ["/", "/home/ada", "/home/ada/bench", "/dev/shm"].contains(&path.to_str()?)
+            || [
+                "/",
+                "/home/ada",
+                "/home/ada/bench",
+                "/dev/shm",
+                "/home/ada/spark/whole",
+            ]
+            .contains(&path.to_str()?)
             || path.starts_with("/sys/fs/cgroup");
         is_there.then(|| path.to_owned())
     }
@@ -126,7 +133,7 @@ fn workstation() -> Described {
                 "Chromium 140.0.7339.80 built on Debian\n",
             ),
         ]),
-        environment: BTreeMap::from([("HOME", "/home/ada")]),
+        environment: BTreeMap::from([("HOME", "/home/ada"), ("BENCH_SPARK", "/home/ada/spark")]),
         cgroups: BTreeMap::from([(
             "/sys/fs/cgroup/user.slice/user-1000.slice/bench.scope",
             &["cgroup.procs", "memory.max", "memory.current"][..],

@@ -131,7 +131,7 @@ impl Sides<'_, '_> {
             self.settings(),
             self.shipped(),
             self.verification(),
-            self.event_log(),
+            self.event_log()?,
             self.cache(),
             self.clock()?,
             self.repeats(),
@@ -188,15 +188,15 @@ impl Sides<'_, '_> {
 
     fn versions(&self) -> Observed {
         let all = self.both(|side| {
-            let mut all: BTreeMap<String, String> = BTreeMap::new();
-            for (key, value) in self.run(side).leaves("versions") {
-                let name = key.trim_start_matches("versions.").to_owned();
-                if name != "bench" {
-                    all.extend(text(&value).map(|value| (name, value)));
-                }
+            // Of a run whose variants have targets of their own, those of this variant.
+            let own = format!("engines.{}", self.name(side));
+            let mut all = strip(self.run(side).leaves(&own), &own);
+            if all.is_empty() {
+                all = strip(self.run(side).leaves("versions"), "versions");
+                all.remove("bench");
+                let revision = self.run(side).at("revision").and_then(text);
+                all.extend(revision.map(|revision| ("revision".to_owned(), revision)));
             }
-            let revision = self.run(side).at("revision").and_then(text);
-            all.extend(revision.map(|revision| ("revision".to_owned(), revision)));
             all
         });
         self.maps(Factor::Versions, &all, "none told")
@@ -514,17 +514,24 @@ impl Sides<'_, '_> {
         }
     }
 
-    fn event_log(&self) -> Observed {
+    fn event_log(&self) -> Result<Observed, ReportError> {
+        let jobs = self.arms.figures(self.arms.spark(), col("jobs").max())?;
         let kept = self.both(|side| {
+            let read = self
+                .arms
+                .in_column(side)
+                .any(|arm| jobs.contains_key(&arm.key));
             let distributed = self.variant(side).text("target.kind") == Some("spark");
             match self.variant(side).flag("reported.event_log") {
                 Some(true) => Some("kept"),
                 Some(false) => Some("not kept"),
+                None if read => Some("kept"),
                 None if !distributed => Some("the target has none"),
-                None => None,
+                None if self.run(side).imported() => None,
+                None => Some("not kept"),
             }
         });
-        self.told(Factor::EventLog, kept.map(|kept| kept.map(str::to_owned)))
+        Ok(self.told(Factor::EventLog, kept.map(|kept| kept.map(str::to_owned))))
     }
 
     fn cache(&self) -> Observed {

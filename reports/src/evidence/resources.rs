@@ -52,28 +52,7 @@ impl Table<'_, '_> {
             &lost,
             |_| "attempts were not recorded".to_owned(),
         );
-        for (id, name, unit, fact) in [
-            (
-                "tasks_per_filter",
-                "median Spark tasks per filter",
-                Unit::Count,
-                "reported.tasks_per_filter",
-            ),
-            (
-                "job_median",
-                "median Spark job",
-                Unit::Seconds,
-                "reported.median_job_s",
-            ),
-        ] {
-            let reported = arms.arms.iter().filter_map(|arm| {
-                let value = arms.column(arm).facts.number(fact)?;
-                Some((arm.key, value))
-            });
-            self.row(id, name, unit, &reported.collect(), |_| {
-                "no event log".to_owned()
-            });
-        }
+        self.spark()?;
         let completed = arms.arms.iter();
         let completed = completed.map(|arm| (arm.key, f64::from(arm.completed)));
         self.row(
@@ -83,6 +62,68 @@ impl Table<'_, '_> {
             &completed.collect(),
             |_| "not reported".to_owned(),
         );
+        Ok(())
+    }
+
+    /// What the event logs of the distributed engine say, or somebody who read them.
+    fn spark(&mut self) -> Result<(), ReportError> {
+        let arms = self.arms;
+        for (id, name, unit, column, fact) in [
+            (
+                "tasks_per_filter",
+                "median Spark tasks per filter",
+                Unit::Count,
+                "tasks_per_filter_p50",
+                "reported.tasks_per_filter",
+            ),
+            (
+                "job_median",
+                "median Spark job",
+                Unit::Seconds,
+                "job_p50_s",
+                "reported.median_job_s",
+            ),
+        ] {
+            let known = arms.spark().filter(col(column).is_not_null());
+            let mut figures = arms.figures(known, col(column).max())?;
+            for arm in &arms.arms {
+                if let Some(value) = arms.column(arm).facts.number(fact) {
+                    figures.entry(arm.key).or_insert(value);
+                }
+            }
+            self.row(id, name, unit, &figures, |_| "no event log".to_owned());
+        }
+        for (id, name, unit, column) in [
+            ("spark_jobs", "Spark jobs", Unit::Count, "jobs"),
+            ("spark_tasks", "Spark tasks", Unit::Count, "tasks"),
+            (
+                "task_time",
+                "time of all Spark tasks",
+                Unit::Seconds,
+                "task_run_s",
+            ),
+            (
+                "garbage_collection",
+                "of this, garbage collection",
+                Unit::Seconds,
+                "gc_s",
+            ),
+            (
+                "shuffle_written",
+                "shuffle bytes written",
+                Unit::Bytes,
+                "shuffle_written_bytes",
+            ),
+            (
+                "spilled",
+                "bytes spilled to disk",
+                Unit::Bytes,
+                "spilled_disk_bytes",
+            ),
+        ] {
+            let figures = arms.figures(arms.spark(), col(column).max())?;
+            self.row_if_any(id, name, unit, &figures, |_| "no event log".to_owned());
+        }
         Ok(())
     }
 

@@ -139,6 +139,31 @@ pub(super) const SAMPLES: Form = Form {
     ],
 };
 
+pub(super) const SPARK: Form = Form {
+    name: "spark.csv",
+    columns: &[
+        ("variant", Text),
+        ("repeat", Count),
+        ("workflow", Text),
+        ("attempt", Text),
+        ("stage", Text),
+        ("complete", Flag),
+        ("jobs", Count),
+        ("job_p50_s", Number),
+        ("tasks", Count),
+        ("tasks_failed", Count),
+        ("task_p50_s", Number),
+        ("task_max_s", Number),
+        ("tasks_per_filter_p50", Number),
+        ("task_run_s", Number),
+        ("gc_s", Number),
+        ("shuffle_written_bytes", Count),
+        ("spilled_disk_bytes", Count),
+        ("files_read", Count),
+        ("files_written", Count),
+    ],
+};
+
 /// The cells of one column.
 enum Cells {
     Text(Vec<Option<String>>),

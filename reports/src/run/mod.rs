@@ -44,6 +44,8 @@ pub struct Frames {
     pub workers: DataFrame,
     /// Memory, CPU and I/O of each process over time.
     pub samples: DataFrame,
+    /// What Spark's event logs say, by workflow, attempt and stage.
+    pub spark: DataFrame,
 }
 
 /// What verification found of an arm.
@@ -93,6 +95,7 @@ impl Run {
                 tables: frame::read(folder, &frame::TABLES)?,
                 workers: frame::read(folder, &frame::WORKERS)?,
                 samples: frame::read(folder, &frame::SAMPLES)?,
+                spark: frame::read(folder, &frame::SPARK)?,
             },
             verified: verified(&folder.join("verification.json"))?,
             facts,

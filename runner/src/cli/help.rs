@@ -13,7 +13,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Nightly", &["baseline", "gate", "trend"]),
     ("Scenarios", &["list", "show", "schema"]),
     ("Data sets", &["generate", "truth"]),
-    ("Logs", &["inspect"]),
+    ("Logs", &["inspect", "eventlog"]),
     ("Ingest", &["ingest", "worker"]),
     ("Your machine", &["doctor", "completions", "man"]),
 ];

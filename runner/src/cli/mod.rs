@@ -1,11 +1,13 @@
 //! The command line: what can be asked, and how `--help` says so.
 
 mod data;
+mod eventlog;
 mod gate;
 mod help;
 mod reports;
 
 pub use data::{GenerateArguments, MessageName, TruthArguments};
+pub use eventlog::EventlogArguments;
 pub use gate::{
     BaselineAction, BaselineArguments, GateArguments, GateFormat, PartName, Share, TrendArguments,
     TrendFormat,
@@ -95,6 +97,8 @@ pub enum Command {
     Launch(LaunchArguments),
     /// Show what the platform reads in a log, beside what the HL7 standard says
     Inspect(InspectArguments),
+    /// Show what an event log says that Spark did, by workflow and stage
+    Eventlog(EventlogArguments),
     /// Say what this machine can do, and what each missing thing would enable
     Doctor(DoctorArguments),
     /// Print a completion script for a shell

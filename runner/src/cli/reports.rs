@@ -12,6 +12,7 @@ use std::str::FromStr;
 
 Examples:
   bench report runs/20261130T074501Z-quickstart-3fa9
+  bench report runs/20261130T074501Z-quickstart-3fa9 runs/20261130T091502Z-quickstart-71d0 --out report.html
   bench report runs/*-dev04-sequential-* --format csv --out figures.csv
   bench report runs/20261130T074501Z-quickstart-3fa9 --format json | jq '.evidence.rows[].name'"
 )]
@@ -32,6 +33,8 @@ pub struct ReportArguments {
 pub enum ReportFormat {
     /// Markdown, for a pull request.
     Md,
+    /// One page with charts, which needs no network.
+    Html,
     /// Every figure and sentence, for programs.
     Json,
     /// The evidence table, a line a cell.

@@ -4,6 +4,7 @@ pub(crate) mod baseline;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod eventlog;
 pub(crate) mod gate;
 pub(crate) mod generate;
 pub(crate) mod import;

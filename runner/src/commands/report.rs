@@ -3,7 +3,7 @@
 use crate::cli::{ReportArguments, ReportFormat};
 use crate::error::Error;
 use crate::exit::Exit;
-use bench_reports::{Run, csv, json, markdown, report};
+use bench_reports::{Run, charts, csv, html, json, markdown, report};
 use std::io::Write;
 use std::path::Path;
 
@@ -18,6 +18,7 @@ pub(crate) fn run(arguments: &ReportArguments, out: &mut dyn Write) -> Result<Ex
     let report = report(&runs)?;
     let text = match format {
         ReportFormat::Md => markdown(&report),
+        ReportFormat::Html => html(&report, &charts(&runs)?),
         ReportFormat::Json => json(&report),
         ReportFormat::Csv => csv(&report),
     };
@@ -36,6 +37,7 @@ fn by_name(file: &Path) -> Result<ReportFormat, Error> {
     let extension = file.extension().and_then(|name| name.to_str());
     match extension {
         Some("md" | "markdown") => Ok(ReportFormat::Md),
+        Some("html" | "htm") => Ok(ReportFormat::Html),
         Some("json") => Ok(ReportFormat::Json),
         Some("csv") => Ok(ReportFormat::Csv),
         _ => Err(Error::UnknownFormat(file.to_path_buf())),

@@ -60,7 +60,11 @@ fn show_plan(
     terminal: &Terminal,
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
-    let plan = Plan::of(scenario, &Logs::foresee(&scenario.dataset)?);
+    let mut plan = Plan::of(scenario, &Logs::foresee(&scenario.dataset)?);
+    if let Some(obstacle) = crate::spark::obstacle(scenario, &Machine) {
+        plan.notes
+            .push(format!("This cannot be run yet: {obstacle}."));
+    }
     if arguments.json {
         print_json(out, &plan)?;
     } else {

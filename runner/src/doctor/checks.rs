@@ -5,6 +5,7 @@
 use super::cgroup::{Cgroup, CgroupVersion};
 use super::facts::{Facts, Found, Java, Place};
 use serde::Serialize;
+use std::path::Path;
 
 /// Least room that is not worth a word: a handful of data sets of 100,000 messages.
 const ENOUGH_DISK_BYTES: u64 = 5 << 30;
@@ -49,6 +50,7 @@ pub fn checks(facts: &Facts) -> Vec<Check> {
         java_for_spark(&facts.java),
         java_for_trino(&facts.java),
         maven(facts.maven.as_ref()),
+        spark(facts.spark.as_deref()),
         chromium(facts.chromium.as_ref()),
     ]
 }
@@ -168,7 +170,7 @@ fn memory_limit(group: Option<&Cgroup>) -> Check {
         name: "memory limits",
         state,
         found,
-        enables: "workers that the kernel really kills at their memory limit (planned)",
+        enables: "workers that the kernel really kills at their memory limit",
         advice: advice(state, hint),
     }
 }
@@ -184,7 +186,7 @@ fn python(pythons: &[Found]) -> Check {
         name: "Python 3.10+",
         state,
         found: list(&versions),
-        enables: "the Spark target (planned)",
+        enables: "the Spark target",
         advice: advice(state, "packages python3 and python3-venv, 3.10 or newer"),
     }
 }
@@ -195,7 +197,7 @@ fn java_for_spark(javas: &[Java]) -> Check {
         name: "Java 17 or 21",
         state,
         found: releases(javas),
-        enables: "the Spark target (planned)",
+        enables: "the Spark target",
         advice: advice(
             state,
             "package openjdk-17-jre-headless or openjdk-21-jre-headless",
@@ -220,8 +222,25 @@ fn maven(maven: Option<&Found>) -> Check {
         name: "Maven",
         state,
         found: one(maven),
-        enables: "fetching the jars of the Spark target (planned)",
+        enables: "fetching the jars of the Spark target",
         advice: advice(state, "package maven"),
+    }
+}
+
+fn spark(folder: Option<&Path>) -> Check {
+    let state = present(folder.is_some());
+    Check {
+        name: "Spark target",
+        state,
+        found: folder.map_or_else(
+            || "not set up".to_owned(),
+            |folder| format!("set up in {}", folder.display()),
+        ),
+        enables: "target.kind = \"spark\": Spark and the platform's own transformer",
+        advice: advice(
+            state,
+            "just spark-setup, or python3 targets/spark/environment/prepare.py",
+        ),
     }
 }
 

@@ -53,6 +53,8 @@ pub struct Facts {
     pub python: Vec<Found>,
     /// Maven.
     pub maven: Option<Found>,
+    /// What the Spark target needs, where it is set up.
+    pub spark: Option<PathBuf>,
     /// Chromium or Chrome.
     pub chromium: Option<Found>,
 }
@@ -111,6 +113,7 @@ impl Facts {
             java: javas(probe),
             python: pythons(probe),
             maven: program(probe, "mvn", "--version"),
+            spark: crate::spark::Environment::find(probe).map(|found| found.folder),
             chromium: ["chromium", "chromium-browser", "google-chrome", "chrome"]
                 .iter()
                 .find_map(|name| program(probe, name, "--version")),

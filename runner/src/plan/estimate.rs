@@ -79,6 +79,13 @@ pub(super) fn notes(scenario: &Scenario) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if is(TargetKind::Spark) {
+        notes.push(
+            "What Spark takes is not estimated: on 2 cores a small workflow is half a minute to a \
+             minute and a half (docs/spark.md)."
+                .to_owned(),
+        );
+    }
     if is(TargetKind::Command) {
         notes.push("What a command takes is not known.".to_owned());
     }
@@ -101,7 +108,7 @@ impl Cost {
                 seconds: START_SECONDS + launches(&variant.sequence, workflows.len()),
                 lake_bytes: 0,
             }),
-            TargetKind::Command => None,
+            TargetKind::Command | TargetKind::Spark => None,
             TargetKind::Embedded => Some(embedded(variant, workflows, first_pass)),
         }
     }

@@ -259,6 +259,9 @@ pub struct AttemptEnd {
     pub ledger: Option<Box<bench_embedded::Ledger>>,
     /// Versions of the tables after a completed one.
     pub versions: BTreeMap<String, i64>,
+    /// Settings that changed nothing in it, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub without_effect: BTreeMap<String, String>,
 }
 
 impl AttemptEnd {
@@ -274,6 +277,7 @@ impl AttemptEnd {
             cpu_seconds: None,
             ledger: None,
             versions: BTreeMap::new(),
+            without_effect: BTreeMap::new(),
         }
     }
 }

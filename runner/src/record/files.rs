@@ -174,7 +174,7 @@ pub fn write_tables(folder: &Path) -> Result<History, JournalError> {
 }
 
 /// A CSV file that takes its name once it is complete.
-struct Csv {
+pub(super) struct Csv {
     path: PathBuf,
     unfinished: PathBuf,
     writer: csv::Writer<File>,
@@ -182,7 +182,11 @@ struct Csv {
 }
 
 impl Csv {
-    fn create(folder: &Path, name: &str, columns: &[&str]) -> Result<Self, JournalError> {
+    pub(super) fn create(
+        folder: &Path,
+        name: &str,
+        columns: &[&str],
+    ) -> Result<Self, JournalError> {
         let path = folder.join(name);
         let unfinished = folder.join(format!(".{name}.unfinished"));
         let file = File::create(&unfinished).map_err(|source| JournalError::Io {
@@ -200,7 +204,7 @@ impl Csv {
         Ok(csv)
     }
 
-    fn row(&mut self, cells: Vec<String>) -> Result<(), JournalError> {
+    pub(super) fn row(&mut self, cells: Vec<String>) -> Result<(), JournalError> {
         debug_assert_eq!(cells.len(), self.columns);
         self.writer
             .write_record(cells)
@@ -215,7 +219,7 @@ impl Csv {
         }
     }
 
-    fn finish(mut self) -> Result<(), JournalError> {
+    pub(super) fn finish(mut self) -> Result<(), JournalError> {
         let flushed = self.writer.flush();
         flushed.map_err(|source| self.failed(source))?;
         std::fs::rename(&self.unfinished, &self.path).map_err(|source| self.failed(source))
@@ -407,7 +411,7 @@ impl Csv {
     }
 }
 
-fn names(arm: &ArmId) -> Vec<String> {
+pub(super) fn names(arm: &ArmId) -> Vec<String> {
     vec![arm.variant.clone(), arm.repeat.to_string()]
 }
 

@@ -10,6 +10,7 @@ mod event;
 mod files;
 mod history;
 mod journal;
+mod spark;
 
 pub use event::{
     ArmId, AttemptEnd, AttemptOutcome, Cause, Event, Exit, Injected, Limits, Record, RunStatus,
@@ -18,3 +19,4 @@ pub use event::{
 pub use files::write_tables;
 pub use history::{ArmHistory, AttemptHistory, History, Spent, WorkerHistory, WorkflowHistory};
 pub use journal::{EVENTS_FILE, Journal, JournalError, read_events};
+pub use spark::{SPARK_FILE, write_spark};

@@ -6,12 +6,14 @@ use super::error::RunError;
 use super::folder::RunFile;
 use super::progress::Progress;
 use super::real::{RealWorld, Workers};
-use crate::doctor::{Machine, MachineFacts, Probe};
+use crate::doctor::{Machine, MachineFacts, Probe, cache_dir};
 use crate::probe::LakeProbe;
 use crate::record::{ArmHistory, ArmId, Event, Journal, RunStatus};
-use crate::scenario::{FaultKind, TargetKind, Variant};
+use crate::scenario::{FaultKind, SparkTarget, TargetKind, Variant};
+use crate::spark::{self, Environment, Obstacle};
 use crate::worker::{Clock, Limiter};
 use bench_embedded::protocol::{Hello, Resources};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -176,10 +178,12 @@ pub(super) fn conduct(
         journal.write(clock.now().as_secs_f64(), started)?;
         journal.sync()?;
     }
+    let started = Starting::of(work)?;
     let probe = work.run.scenario.measure.probe && variant.target.kind != TargetKind::Null;
     let workers = Workers {
         arm: id,
-        command: command(variant, work.program),
+        command: started.command,
+        environment: started.environment,
         launcher: work.program.to_path_buf(),
         hello: Hello {
             lake: work.place.lake.clone(),
@@ -193,6 +197,7 @@ pub(super) fn conduct(
             },
             staging_root: None,
             storage: variant.target.storage.clone(),
+            options: started.options,
         },
         limiter,
         folder: work.folder,
@@ -211,18 +216,46 @@ pub(super) fn conduct(
     Ok(Conductor::new(&mut world, journal, &mut watch, arm).conduct()?)
 }
 
-/// Program and arguments of a variant's workers.
-fn command(variant: &Variant, program: &Path) -> Vec<String> {
-    let own = |engine: &str| {
-        vec![
-            program.to_string_lossy().into_owned(),
-            "worker".to_owned(),
-            engine.to_owned(),
-        ]
-    };
-    match variant.target.kind {
-        TargetKind::Embedded => own("embedded"),
-        TargetKind::Null => own("null"),
-        TargetKind::Command => variant.target.command.clone(),
+/// How the workers of an arm are started.
+struct Starting {
+    command: Vec<String>,
+    environment: Vec<(String, String)>,
+    /// What they are told that is for their target alone.
+    options: BTreeMap<String, Value>,
+}
+
+impl Starting {
+    fn of(work: &Work<'_>) -> Result<Self, RunError> {
+        let target = &work.variant.target;
+        let plain = |command| Self {
+            command,
+            environment: Vec::new(),
+            options: BTreeMap::new(),
+        };
+        let own = |engine: &str| {
+            let program = work.program.to_string_lossy().into_owned();
+            plain(vec![program, "worker".to_owned(), engine.to_owned()])
+        };
+        match (target.kind, &target.spark) {
+            (TargetKind::Embedded, _) => Ok(own("embedded")),
+            (TargetKind::Null, _) => Ok(own("null")),
+            (TargetKind::Spark, Some(spark)) => Self::of_spark(work, spark),
+            (TargetKind::Command | TargetKind::Spark, _) => Ok(plain(target.command.clone())),
+        }
+    }
+
+    fn of_spark(work: &Work<'_>, target: &SparkTarget) -> Result<Self, RunError> {
+        let environment = Environment::find(&Machine).ok_or_else(|| Obstacle::NotSetUp {
+            place: spark::place(&Machine),
+        })?;
+        let cache = cache_dir(&Machine).unwrap_or_else(std::env::temp_dir);
+        fs::create_dir_all(&cache).map_err(RunError::at("create", &cache))?;
+        let package = Environment::unpack(&cache).map_err(RunError::at("unpack into", &cache))?;
+        let event_log = work.folder.join("spark").join(work.id.to_string());
+        Ok(Self {
+            command: environment.command(),
+            environment: package.environment(),
+            options: environment.options(target, &package, &event_log),
+        })
     }
 }

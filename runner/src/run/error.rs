@@ -4,6 +4,7 @@ use super::conductor::ConductError;
 use crate::error::{generator_exit, is_asked_wrong};
 use crate::exit::Exit;
 use crate::record::JournalError;
+use crate::spark::Obstacle;
 use crate::verify::VerifyError;
 use crate::worker::LimitError;
 use std::io;
@@ -124,6 +125,9 @@ pub enum RunError {
         /// The program.
         program: String,
     },
+    /// Spark cannot be started.
+    #[error(transparent)]
+    Spark(#[from] Obstacle),
     /// A part that is not built.
     #[error("{what}")]
     NotBuilt {
@@ -171,6 +175,7 @@ impl RunError {
             | Self::NotBuilt { .. }
             | Self::LakeGone { .. }
             | Self::Secret { .. }
+            | Self::Spark(Obstacle::NoneNamed { .. } | Obstacle::NoTransformer { .. })
             | Self::Limit(LimitError::NoCgroup { .. })
             | Self::Conduct(ConductError::Refused { .. }) => Exit::Usage,
             Self::Plan(error) => error.exit(),
@@ -186,6 +191,7 @@ impl RunError {
             | Self::Journal(_)
             | Self::Space { .. }
             | Self::NoProgram { .. }
+            | Self::Spark(Obstacle::NotSetUp { .. })
             | Self::WorkerLives { .. }
             | Self::Limit(_)
             | Self::Conduct(_)

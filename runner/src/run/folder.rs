@@ -59,6 +59,9 @@ pub(crate) struct RunFile {
     /// Settings that were in force, by variant, as its target told.
     #[serde(default)]
     pub(crate) effective: BTreeMap<String, BTreeMap<String, String>>,
+    /// Versions of each variant's target, and what it is a revision of.
+    #[serde(default)]
+    pub(crate) engines: BTreeMap<String, BTreeMap<String, String>>,
     /// Settings that were asked for and that the target cannot honour, by variant.
     #[serde(default)]
     pub(crate) unsupported: BTreeMap<String, BTreeSet<String>>,

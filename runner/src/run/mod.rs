@@ -21,6 +21,7 @@ mod real;
 mod recover;
 mod reporting;
 mod session;
+mod spark;
 mod verifying;
 mod world;
 

@@ -182,6 +182,7 @@ impl World for Play<'_> {
                         ..Ledger::default()
                     },
                     versions: BTreeMap::new(),
+                    without_effect: BTreeMap::new(),
                 };
                 self.says(after, process, Reply::Done(done));
             }
@@ -329,6 +330,7 @@ pub(super) fn variant(mode: Mode, workers: u32) -> Variant {
             storage: BTreeMap::new(),
             start_timeout: Duration::from_secs(60),
             heartbeat_timeout: Duration::from_secs(10),
+            spark: None,
         },
         resources: Resources {
             memory: None,

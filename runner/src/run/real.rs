@@ -35,6 +35,8 @@ pub(super) struct Workers<'a> {
     pub(super) arm: &'a ArmId,
     /// Program and arguments.
     pub(super) command: Vec<String>,
+    /// What their environment has beside the runner's own.
+    pub(super) environment: Vec<(String, String)>,
     /// `bench` itself.
     pub(super) launcher: PathBuf,
     /// What each is greeted with.
@@ -164,6 +166,7 @@ impl World for RealWorld<'_> {
         let start = Start {
             id,
             command: &workers.command,
+            environment: &workers.environment,
             launcher: &workers.launcher,
             cpus: &cpus,
             group,
@@ -226,7 +229,7 @@ impl World for RealWorld<'_> {
         process.watched.mark();
         Usage {
             peak_rss: None,
-            cpu_seconds: crate::worker::proc::stat(process.pid).map(|stat| stat.cpu_seconds),
+            cpu_seconds: process.watched.cpu_seconds(),
         }
     }
 
@@ -236,7 +239,7 @@ impl World for RealWorld<'_> {
         };
         Usage {
             peak_rss: process.watched.peak_since_mark(),
-            cpu_seconds: crate::worker::proc::stat(process.pid).map(|stat| stat.cpu_seconds),
+            cpu_seconds: process.watched.cpu_seconds(),
         }
     }
 

@@ -7,6 +7,7 @@ use super::error::RunError;
 use super::folder::{FORMAT, Folder, Host, RunFile, SCENARIO_FILE, VERIFICATION_FILE, wall};
 use super::progress::Progress;
 use super::reporting::write_reports;
+use super::spark::SparkLogs;
 use super::verifying::{Verifications, verify};
 use crate::doctor::{Machine, MachineFacts, Place as Disk};
 use crate::exit::Exit;
@@ -14,6 +15,7 @@ use crate::interrupt;
 use crate::plan::{self, Plan};
 use crate::record::{ArmId, Event, History, Journal, RunStatus, write_tables};
 use crate::scenario::{DatasetSource, Expect, HIDDEN, Loaded, Scenario, TargetKind, Variant};
+use crate::spark;
 use crate::terminal::Terminal;
 use crate::worker::Clock;
 use bench_generator::Progress as Making;
@@ -23,6 +25,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+/// What a worker calls the platform's transformer among its versions.
+const TRANSFORMER: &str = "transformer";
 
 /// How a run is made.
 #[derive(Clone, Debug)]
@@ -72,6 +77,9 @@ pub fn start(
     for variant in &scenario.variants {
         arm::check_program(variant)?;
     }
+    if let Some(obstacle) = spark::obstacle(scenario, &Machine) {
+        return Err(obstacle.into());
+    }
     let logs = prepare(&scenario.dataset, options, terminal)?;
     let runs = std::path::absolute(&options.runs).map_err(RunError::at("find", &options.runs))?;
     let disk = Disk::at(&Machine, runs);
@@ -103,6 +111,7 @@ pub fn start(
         revision: None,
         effective: BTreeMap::new(),
         unsupported: BTreeMap::new(),
+        engines: BTreeMap::new(),
     };
     folder.write(&run)?;
     let journal = Journal::create(&folder.path)?;
@@ -117,6 +126,7 @@ pub fn start(
         terminal,
         history: History::default(),
         verifications: Verifications::default(),
+        spark: SparkLogs::default(),
     }
     .work()
 }
@@ -160,6 +170,7 @@ pub fn resume(path: &Path, options: &Options, terminal: &Terminal) -> Result<Fin
         terminal,
         history,
         verifications,
+        spark: SparkLogs::default(),
     }
     .work()
 }
@@ -229,6 +240,7 @@ struct Session<'a> {
     /// What earlier runners have done.
     history: History,
     verifications: Verifications,
+    spark: SparkLogs,
 }
 
 impl Session<'_> {
@@ -263,6 +275,7 @@ impl Session<'_> {
         }
         self.close(status)?;
         findings.extend(self.verifications.findings());
+        findings.extend(self.spark.findings());
         let exit = match status {
             RunStatus::Completed | RunStatus::Cancelled | RunStatus::Running => Exit::Ok,
             RunStatus::Invalid => Exit::Invalid,
@@ -286,13 +299,23 @@ impl Session<'_> {
             let limits = self.run.limits.entry(arm.id.variant.clone());
             limits.or_insert_with(|| arm.limits.clone());
             for process in &arm.workers {
-                self.run.versions.extend(process.versions.clone());
-                let effective = self.run.effective.entry(arm.id.variant.clone());
+                let variant = || arm.id.variant.clone();
+                let effective = self.run.effective.entry(variant());
                 effective.or_default().extend(process.effective.clone());
-                let unsupported = self.run.unsupported.entry(arm.id.variant.clone());
+                let unsupported = self.run.unsupported.entry(variant());
                 unsupported.or_default().extend(process.unsupported.clone());
+                let engines = self.run.engines.entry(variant());
+                engines.or_default().extend(process.versions.clone());
+                let mut versions = process.versions.clone();
+                // What it is a revision of is under test, and no part of the bench.
+                if let Some(revision) = versions.remove(TRANSFORMER) {
+                    self.run.revision = Some(revision);
+                }
+                self.run.versions.extend(versions);
             }
         }
+        let arms = history.arms.iter().map(|arm| &arm.id);
+        self.spark.look(&self.folder.path, arms)?;
         self.folder
             .write_json(VERIFICATION_FILE, &self.verifications)?;
         self.run.status = status;
@@ -389,6 +412,7 @@ impl Session<'_> {
             return Ok(status);
         }
         let history = write_tables(&self.folder.path)?;
+        self.spark.look(&self.folder.path, [id])?;
         let Some(arm) = history.arm(id) else {
             return Ok(status);
         };

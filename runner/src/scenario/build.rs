@@ -3,8 +3,8 @@
 use super::kind::Value;
 use super::layer::Layer;
 use super::model::{
-    DatasetSource, Enforcement, Expect, Fault, FaultKind, Measure, Mode, Queue, Resources, Retry,
-    Scenario, Sequence, Target, TargetKind, Variant, Verify, When,
+    DatasetSource, Enforcement, Expect, Fault, FaultKind, Measure, Mode, Pipeline, Queue,
+    Resources, Retry, Scenario, Sequence, SparkTarget, Target, TargetKind, Variant, Verify, When,
 };
 use super::resolve::Values;
 use bench_generator::Overrides;
@@ -175,6 +175,7 @@ fn target(get: Get<'_>) -> Option<Target> {
         })
         .collect();
     let kind = match get.text("target.kind")? {
+        "spark" => TargetKind::Spark,
         "null" => TargetKind::Null,
         "command" => TargetKind::Command,
         _ => TargetKind::Embedded,
@@ -190,6 +191,30 @@ fn target(get: Get<'_>) -> Option<Target> {
         storage,
         start_timeout: get.duration("target.start_timeout")?,
         heartbeat_timeout: get.duration("target.heartbeat_timeout")?,
+        spark: match kind {
+            TargetKind::Spark => Some(spark(get)?),
+            _ => None,
+        },
+    })
+}
+
+fn spark(get: Get<'_>) -> Option<SparkTarget> {
+    let conf = get.below("target.conf.").map(|(key, value)| {
+        let text = match value {
+            Value::Text(text) => text.clone(),
+            other => other.toml(),
+        };
+        (key.to_owned(), text)
+    });
+    Some(SparkTarget {
+        pipeline: match get.text("target.pipeline")? {
+            "scout" => Pipeline::Scout,
+            _ => Pipeline::Builtin,
+        },
+        transformer: get.text("target.transformer").map(PathBuf::from),
+        master: get.text("target.master").map(str::to_owned),
+        conf: conf.collect(),
+        packages: get.words("target.packages")?.to_vec(),
     })
 }
 

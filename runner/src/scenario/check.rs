@@ -6,7 +6,7 @@ use super::build::{self, Get};
 use super::error::Errors;
 use super::keys::{self, nearest};
 use super::layer::{Given, Layer, Origin};
-use super::model::{DatasetSource, Fault, FaultKind, TargetKind, Variant, When};
+use super::model::{DatasetSource, Fault, FaultKind, Pipeline, TargetKind, Variant, When};
 use super::read::{Raw, RawFault};
 use super::resolve::{GENERATED, Values, no_variant};
 use bench_generator::{Error as GeneratorError, Spec};
@@ -221,6 +221,7 @@ impl Check<'_> {
             let what = "is for a target of kind \"command\" only";
             self.at("target.command", what, errors);
         }
+        self.spark(errors);
         if target.lake.is_none()
             && let Some(key) = target.storage.keys().next()
         {
@@ -229,10 +230,39 @@ impl Check<'_> {
         }
     }
 
+    /// What is said of Spark means nothing elsewhere; a base may say it for some of its variants.
+    fn spark(&self, errors: &mut Errors) {
+        let target = &self.variant.target;
+        let rank = |key: &str| self.layer.get(key).map_or(0, |given| given.origin.rank());
+        if target.spark.is_none() {
+            let keys = self.layer.keys().filter(|key| {
+                keys::SPARK.contains(&key.as_str()) || key.starts_with(keys::SPARK_CONF)
+            });
+            for key in keys {
+                if self.given(key).is_some() && rank(key) >= rank("target.kind") {
+                    self.at(key, "is for a target of kind \"spark\" only", errors);
+                }
+            }
+            return;
+        }
+        let sequence = &self.variant.sequence;
+        for (key, count) in [
+            ("sequence.workers", sequence.workers),
+            ("sequence.slots", sequence.slots),
+        ] {
+            if count > 1 {
+                let what = "is more than 1, and Spark has one worker that executes one workflow at a \
+                            time, as on the platform: its streams have one checkpoint each";
+                self.at(key, what, errors);
+            }
+        }
+    }
+
     /// Only another engine may have settings that are not known here.
     fn settings(&self, errors: &mut Errors) {
-        if self.variant.target.kind != TargetKind::Embedded || !errors.could_read(&["target.kind"])
-        {
+        let kind = self.variant.target.kind;
+        let knows_all = matches!(kind, TargetKind::Embedded | TargetKind::Spark);
+        if !knows_all || !errors.could_read(&["target.kind"]) {
             return;
         }
         for key in self.variant.settings.keys() {
@@ -241,6 +271,18 @@ impl Check<'_> {
                 let what = keys::unknown(&path, keys::Scope::Variant);
                 self.at(&path, what, errors);
             }
+        }
+    }
+
+    /// The engine, and the stages that it may tell of, where they are known.
+    fn stages(&self) -> Option<(&'static str, &'static [&'static str])> {
+        match (&self.variant.target.kind, &self.variant.target.spark) {
+            (TargetKind::Embedded, _) => Some(("the embedded engine", bench_embedded::STAGES)),
+            (_, Some(spark)) => match spark.pipeline {
+                Pipeline::Builtin => Some(("Spark's pipeline builtin", crate::spark::BUILTIN)),
+                Pipeline::Scout => Some(("Spark's pipeline scout", crate::spark::SCOUT)),
+            },
+            _ => None,
         }
     }
 
@@ -312,17 +354,14 @@ impl Check<'_> {
             }
             FaultKind::Kill { at, .. } | FaultKind::Pause { at, .. } => {
                 if let When::Stage(stage) = at
-                    && self.variant.target.kind == TargetKind::Embedded
-                    && !bench_embedded::STAGES.contains(&stage.as_str())
+                    && let Some((engine, stages)) = self.stages()
+                    && !stages.contains(&stage.as_str())
                 {
-                    let hint = match nearest(stage, bench_embedded::STAGES.iter().copied()) {
+                    let hint = match nearest(stage, stages.iter().copied()) {
                         Some(near) => format!("the nearest is \"{near}\""),
-                        None => format!("the stages are {}", bench_embedded::STAGES.join(", ")),
+                        None => format!("the stages are {}", stages.join(", ")),
                     };
-                    wrong(
-                        "stage",
-                        format!("is no stage of the embedded engine; {hint}"),
-                    );
+                    wrong("stage", format!("is no stage of {engine}; {hint}"));
                 }
             }
         }

@@ -68,6 +68,10 @@ pub(super) const SECTIONS: &[(&str, &str)] = &[
     ),
     ("target", "What ingests."),
     (
+        "target.conf",
+        "Further settings of Spark by Spark's own names, which hold dots and are quoted: `\"spark.sql.ui.retainedExecutions\" = 100`. They come after those that the bench makes itself.",
+    ),
+    (
         "target.storage",
         "What the store of a lake elsewhere needs, by the store's own names.",
     ),
@@ -90,12 +94,12 @@ const MODE: &[Word] = &[word("sequential"), word("concurrent")];
 const QUEUE: &[Word] = &[word("fifo"), word("shuffled")];
 const TARGET: &[Word] = &[
     word("embedded"),
+    word("spark"),
     word("null"),
     word("command"),
-    planned("spark"),
-    planned("scout"),
     planned("temporal"),
 ];
+const PIPELINE: &[Word] = &[word("builtin"), word("scout")];
 const ENFORCEMENT: &[Word] = &[word("auto"), word("cgroup"), word("watchdog")];
 const SIGNAL: &[Word] = &[
     word("SIGKILL"),
@@ -168,11 +172,16 @@ const FIXED: &[Key] = &[
     key(Variant, "sequence.retry.factor", Kind::Number { least: 1.0, most: 1000.0 }, "2.0", "each further wait is so many times the one before"),
     key(Variant, "sequence.retry.max", ANY_TIME, "\"5min\"", "no wait is longer"),
 
-    key(Variant, "target.kind", Kind::Choice(TARGET), "\"embedded\"", "`embedded`: the engine that is part of bench. `null`: only answers, and so measures the harness. `command`: any program that speaks the worker protocol"),
+    key(Variant, "target.kind", Kind::Choice(TARGET), "\"embedded\"", "`embedded`: the engine that is part of bench. `spark`: Spark, see target.pipeline. `null`: only answers, and so measures the harness. `command`: any program that speaks the worker protocol"),
     key(Variant, "target.command", Kind::Words, "[]", "program and arguments; required for `command`, and only there"),
+    key(Variant, "target.pipeline", Kind::Choice(PIPELINE), "\"builtin\"", "what ingests within `spark`: `builtin`, this project's own pipeline, or `scout`, the platform's own transformer from a checkout"),
+    key(Variant, "target.transformer", Kind::Text, "", "folder of the platform's transformer, which holds the package `hl7scout`; needed by `scout`; a scenario may leave it to `--set`"),
+    key(Variant, "target.master", Kind::Text, "", "Spark's master, such as `spark://host:7077`, `yarn` or `k8s://…`; without it `local[N]` with N the worker's processors"),
+    key(Variant, "target.packages", Kind::Words, "[]", "packages that Spark fetches, each `group:artifact:version`"),
     key(Variant, "target.lake", Kind::Text, "", "where lakes are made, each in a folder `VARIANT-REPEAT`: a folder, or an address such as `s3://bucket/prefix`; without it, inside the run directory"),
     key(Variant, "target.start_timeout", SOME_TIME, "\"60s\"", "a worker that is not ready by then is killed"),
     key(Variant, "target.heartbeat_timeout", SOME_TIME, "\"30s\"", "a worker that is silent for longer while a workflow is in hand is killed; the embedded engine speaks every 5 s"),
+    key(Variant, "target.conf.*", Kind::Scalar, "", "a setting of Spark; only for `spark`"),
     key(Variant, "target.storage.*", Kind::Text, "", "an option of the lake's store, such as `aws_region`; only with `lake`"),
 
     key(Variant, "resources.memory", MEMORY, "", "memory of a worker; without it, no limit. More than the machine has is recorded as not binding"),
@@ -226,10 +235,23 @@ pub(super) const CONCURRENT: [&str; 4] = [
     "sequence.slots",
 ];
 
+/// Keys that mean nothing where the target is not Spark.
+pub(super) const SPARK: [&str; 4] = [
+    "target.pipeline",
+    "target.transformer",
+    "target.master",
+    "target.packages",
+];
+
+/// What the settings of Spark begin with.
+pub(super) const SPARK_CONF: &str = "target.conf.";
+
 /// Whether the value of a dotted key, of the base or of a variant, may be a password.
 pub(super) fn is_secret(path: &str) -> bool {
-    path.split_once("target.storage.")
-        .is_some_and(|(_, name)| is_secret_option(name))
+    [SPARK_CONF, "target.storage."].iter().any(|section| {
+        path.split_once(section)
+            .is_some_and(|(_, name)| is_secret_option(name))
+    })
 }
 
 /// Whether an option of a store may be a password.

@@ -37,8 +37,8 @@ pub use error::{ScenarioError, ScenarioErrors};
 pub use kind::Value;
 pub use layer::{Given, Layer, Origin};
 pub use model::{
-    DatasetSource, Enforcement, Expect, Fault, FaultKind, Measure, Mode, Queue, Resources, Retry,
-    Scenario, Sequence, Target, TargetKind, Variant, Verify, When,
+    DatasetSource, Enforcement, Expect, Fault, FaultKind, Measure, Mode, Pipeline, Queue,
+    Resources, Retry, Scenario, Sequence, SparkTarget, Target, TargetKind, Variant, Verify, When,
 };
 pub use reference::reference;
 pub use resolve::Values;

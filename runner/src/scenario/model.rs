@@ -183,6 +183,45 @@ pub struct Target {
     pub start_timeout: Duration,
     /// A worker that is silent for longer while a workflow is in hand is killed.
     pub heartbeat_timeout: Duration,
+    /// What Spark is to be; of a target of that kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spark: Option<SparkTarget>,
+}
+
+/// What the Spark target is to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SparkTarget {
+    /// What ingests within it.
+    pub pipeline: Pipeline,
+    /// Folder of the platform's transformer, which holds the package `hl7scout`.
+    pub transformer: Option<PathBuf>,
+    /// Spark's master; `local[<cpus>]` where it is missing.
+    pub master: Option<String>,
+    /// Further settings, by Spark's names.
+    pub conf: BTreeMap<String, String>,
+    /// Packages that Spark fetches.
+    pub packages: Vec<String>,
+}
+
+/// What ingests within Spark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pipeline {
+    /// This project's own.
+    Builtin,
+    /// The platform's own transformer, from a checkout.
+    Scout,
+}
+
+impl Pipeline {
+    /// As a scenario has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Scout => "scout",
+        }
+    }
 }
 
 /// Which engine.
@@ -191,6 +230,8 @@ pub struct Target {
 pub enum TargetKind {
     /// The engine that is part of `bench`.
     Embedded,
+    /// Spark, with one of its pipelines.
+    Spark,
     /// Only answers: measures the harness.
     Null,
     /// Any program that speaks the worker protocol.

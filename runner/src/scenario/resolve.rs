@@ -283,9 +283,10 @@ fn anchor_all(raw: &mut Raw, folder: &Path) {
     for variant in &mut raw.variants {
         anchor(&mut variant.layer, folder);
     }
-    for axis in raw.axes.iter_mut().filter(|axis| axis.key == LAKE) {
-        for value in &mut axis.values {
-            anchor_value(LAKE, value, folder);
+    for axis in &mut raw.axes {
+        let key = [LAKE, TRANSFORMER].into_iter().find(|key| axis.key == *key);
+        for value in axis.values.iter_mut().filter(|_| key.is_some()) {
+            anchor_value(&axis.key, value, folder);
         }
     }
     anchor(&mut raw.sets, here);
@@ -295,9 +296,10 @@ fn anchor_all(raw: &mut Raw, folder: &Path) {
 }
 
 const LAKE: &str = "target.lake";
+const TRANSFORMER: &str = "target.transformer";
 
 fn anchor(layer: &mut Layer, folder: &Path) {
-    for key in ["dataset.path", "dataset.profile", LAKE] {
+    for key in ["dataset.path", "dataset.profile", LAKE, TRANSFORMER] {
         if let Some(given) = layer.get_mut(key) {
             anchor_value(key, &mut given.value, folder);
         }

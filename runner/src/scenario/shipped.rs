@@ -39,6 +39,23 @@ pub const SHIPPED: &[(&str, &str)] = &[
         "growth-10x",
         include_str!("../../../scenarios/growth-10x.toml"),
     ),
+    (
+        "spark-quick",
+        include_str!("../../../scenarios/spark-quick.toml"),
+    ),
+    (
+        "spark-dev04",
+        include_str!("../../../scenarios/spark-dev04.toml"),
+    ),
+    (
+        "spark-adaptive",
+        include_str!("../../../scenarios/spark-adaptive.toml"),
+    ),
+    (
+        "scout-dev04",
+        include_str!("../../../scenarios/scout-dev04.toml"),
+    ),
+    ("parity", include_str!("../../../scenarios/parity.toml")),
 ];
 
 /// A scenario's text and its place.

@@ -3,7 +3,7 @@
 //! The base is shown whole, a variant only where it differs from it. What stands in a store's options
 //! may be a password: text and JSON leave it out, the file does not, since it must load.
 
-use super::keys::{CONCURRENT, KEYS, is_secret};
+use super::keys::{CONCURRENT, KEYS, SPARK, SPARK_CONF, is_secret};
 use super::kind::{NONE, Value};
 use super::layer::{Given, Layer};
 use super::model::{Fault, FaultKind, When};
@@ -200,6 +200,9 @@ fn is_meant(key: &str, layer: &Layer) -> bool {
     if CONCURRENT.contains(&key) {
         return !is("sequence.mode", "sequential");
     }
+    if SPARK.contains(&key) || key.starts_with(SPARK_CONF) {
+        return is("target.kind", "spark");
+    }
     key != "target.command" || is("target.kind", "command")
 }
 
@@ -314,7 +317,7 @@ fn tables<'a>(text: &mut String, prefix: &str, values: impl Iterator<Item = (&'a
 
 /// The parts of a dotted key; behind an open section all is one name.
 fn parts(key: &str) -> Vec<&str> {
-    for section in ["target.storage.", "settings."] {
+    for section in ["target.storage.", SPARK_CONF, "settings."] {
         if let Some(name) = key.strip_prefix(section) {
             let mut parts: Vec<&str> = section.trim_end_matches('.').split('.').collect();
             parts.push(name);

@@ -8,10 +8,14 @@ use super::statistics::Bounds;
 use crate::delta::{Lake, Live, Snapshot, TableStore};
 use arrow::array::{Array, ArrayRef, Int32Array, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use bench_tables::Table;
 use bench_tables::arrow::data_type;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::Type as PhysicalType;
+use parquet::errors::ParquetError;
 use std::sync::Arc;
 
 const BATCH_ROWS: usize = 1024;
@@ -139,8 +143,11 @@ impl OpenTable {
         }
         // What Parquet and Arrow say themselves can quote a value.
         let opened = self.store.open(&file.path)?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(opened)
-            .map_err(|_| "its footer cannot be read".to_owned())?;
+        let footer = |_| "its footer cannot be read".to_owned();
+        let metadata =
+            ArrowReaderMetadata::load(&opened, ArrowReaderOptions::new()).map_err(footer)?;
+        let metadata = in_microseconds(metadata).map_err(footer)?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(opened, metadata);
         let rows = builder.metadata().file_metadata().num_rows();
         report.footer_rows = u64::try_from(rows).ok();
         let reader = builder
@@ -238,6 +245,37 @@ impl OpenTable {
         wrong.extend(missing.into_iter().map(str::to_owned));
         wrong
     }
+}
+
+/// Has times in Spark's twelve bytes read as microseconds. As nanoseconds, which is how Arrow has them
+/// otherwise, a time before 1678 or after 2261 would silently become another one.
+fn in_microseconds(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, ParquetError> {
+    let fields = metadata.schema().fields().iter();
+    let descriptor = metadata.parquet_schema();
+    let mut is_changed = false;
+    let fields: Vec<_> = fields
+        .enumerate()
+        .map(|(at, field)| {
+            let column = descriptor.root_schema().get_fields().get(at);
+            let is_wide = column.is_some_and(|column| {
+                column.is_primitive() && column.get_physical_type() == PhysicalType::INT96
+            });
+            match field.data_type() {
+                DataType::Timestamp(TimeUnit::Nanosecond, zone) if is_wide => {
+                    is_changed = true;
+                    let ty = DataType::Timestamp(TimeUnit::Microsecond, zone.clone());
+                    Arc::new(field.as_ref().clone().with_data_type(ty))
+                }
+                _ => Arc::clone(field),
+            }
+        })
+        .collect();
+    if !is_changed {
+        return Ok(metadata);
+    }
+    let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
 }
 
 /// Whether Delta's JSON for a type says this one.

@@ -26,8 +26,34 @@ pub struct Watched {
     peak: AtomicU64,
     /// Most of its life.
     peak_of_life: AtomicU64,
+    /// Most CPU time that was seen, in microseconds.
+    cpu: AtomicU64,
+    /// Processes that it has started, as last looked for, and when.
+    family: Mutex<Option<(Instant, Family)>>,
     killed: AtomicBool,
     gone: AtomicBool,
+}
+
+/// How old what is known of a worker's own processes may be.
+const FAMILY_AGE: Duration = Duration::from_millis(500);
+
+/// What a worker has started.
+#[derive(Clone, Debug, Default)]
+struct Family {
+    processes: Vec<u32>,
+    /// Memory of all with the worker, what they share counted once; `None` where it is alone.
+    memory: Option<u64>,
+}
+
+impl Family {
+    fn of(pid: u32) -> Self {
+        let processes = proc::descendants(pid);
+        let memory = (!processes.is_empty()).then(|| {
+            let all = processes.iter().copied().chain([pid]);
+            all.filter_map(proc::share).sum()
+        });
+        Self { processes, memory }
+    }
 }
 
 impl Watched {
@@ -38,9 +64,35 @@ impl Watched {
             limit: AtomicU64::new(0),
             peak: AtomicU64::new(0),
             peak_of_life: AtomicU64::new(0),
+            cpu: AtomicU64::new(0),
+            family: Mutex::new(None),
             killed: AtomicBool::new(false),
             gone: AtomicBool::new(false),
         }
+    }
+
+    /// The processes that it has started: an engine may be a JVM that a script began.
+    fn family(&self) -> Family {
+        let mut known = self.family.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((when, family)) if when.elapsed() < FAMILY_AGE => family.clone(),
+            _ => {
+                let family = Family::of(self.pid);
+                *known = Some((Instant::now(), family.clone()));
+                family
+            }
+        }
+    }
+
+    /// CPU seconds of its life, with what it has started; never less than was seen before.
+    #[must_use]
+    pub fn cpu_seconds(&self) -> Option<f64> {
+        let own = proc::stat(self.pid).map(|stat| stat.cpu_seconds);
+        let family = self.family().processes.into_iter();
+        let theirs = family.filter_map(|one| proc::stat(one).map(|stat| stat.cpu_seconds));
+        let sum = own.unwrap_or_default() + theirs.sum::<f64>();
+        let before = self.cpu.fetch_max((sum * 1e6) as u64, Ordering::AcqRel);
+        own.map(|_| sum.max(before as f64 / 1e6))
     }
 
     /// Sets or lifts the limit that the watchdog enforces.
@@ -84,9 +136,12 @@ impl Watched {
             return None;
         }
         let memory = proc::memory(self.pid)?;
-        self.peak.fetch_max(memory.peak, Ordering::AcqRel);
-        self.peak_of_life.fetch_max(memory.peak, Ordering::AcqRel);
-        Some(memory.rss)
+        let rss = self.family().memory.unwrap_or(memory.rss);
+        // The system knows the most of each process; of several at a time, only what was seen.
+        let peak = memory.peak.max(rss);
+        self.peak.fetch_max(peak, Ordering::AcqRel);
+        self.peak_of_life.fetch_max(peak, Ordering::AcqRel);
+        Some(rss)
     }
 
     /// Kills the process if it has passed its limit.
@@ -213,7 +268,7 @@ fn sample(process: &Watched, clock: Clock) -> Option<Sample> {
         process: process.id,
         at: clock.now(),
         rss: process.look()?,
-        cpu_seconds: proc::stat(process.pid)?.cpu_seconds,
+        cpu_seconds: process.cpu_seconds()?,
         storage: proc::storage(process.pid),
     })
 }

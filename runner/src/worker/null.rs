@@ -33,6 +33,7 @@ pub fn serve(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
                     ..Ledger::default()
                 },
                 versions: BTreeMap::new(),
+                without_effect: BTreeMap::new(),
             }),
             Request::Shutdown => return Ok(()),
         };

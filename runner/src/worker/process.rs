@@ -67,6 +67,8 @@ pub struct Start<'a> {
     pub id: ProcessId,
     /// Program and arguments.
     pub command: &'a [String],
+    /// What its environment has beside the runner's own.
+    pub environment: &'a [(String, String)],
     /// The program that puts the process into its place: `bench` itself.
     pub launcher: &'a Path,
     /// The processors that it may use; all where it is empty.
@@ -114,6 +116,7 @@ impl Process {
             command.arg("--cpus").arg(cpus.join(","));
         }
         command.arg("--").args(start.command);
+        command.envs(start.environment.iter().map(|(name, value)| (name, value)));
         // Ctrl-C in a terminal reaches the runner alone, which ends its workers itself.
         command.process_group(0);
         let mut child = command
@@ -284,7 +287,7 @@ fn wait_for_end(
         ) {}
     }
     let ended = tell.clock.now();
-    let cpu_seconds = proc::stat(pid).map(|stat| stat.cpu_seconds);
+    let cpu_seconds = watched.cpu_seconds();
     watched.gone();
     let status = child.wait();
     // Children of it that are left would hold the pipe, and memory.

@@ -5,3 +5,4 @@ mod hardship;
 mod kills;
 mod lies;
 mod runs;
+mod spark;

@@ -31,7 +31,11 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "what is not built yet",
-        "[target]\nkind = \"spark\"\n[verify]\ntrino = \"http://127.0.0.1:8080/lake/default\"\n[variants.a.target]\nkind = \"temporal\"\n[variants.b.target]\nkind = \"scout\"\n",
+        "[target]\nkind = \"temporal\"\n[verify]\ntrino = \"http://127.0.0.1:8080/lake/default\"\n[variants.a.target]\nkind = \"temporal\"\n[variants.b.target]\nkind = \"scout\"\n",
+    ),
+    (
+        "spark",
+        "[target]\nkind = \"spark\"\npipeline = \"scot\"\n[settings]\nshufle_partitions = 3\n[variants.a]\ntarget.pipeline = \"scout\"\n[variants.b.target]\nkind = \"embedded\"\nmaster = \"yarn\"\nconf.\"spark.x\" = 1\n[variants.c]\ntarget.conf.spark.x = 1\nsequence = { mode = \"concurrent\", launch_interval = \"1s\", slots = 2 }\n[[faults]]\nworkflow = 1\nkill = \"SIGKILL\"\nstage = \"curatd\"\n",
     ),
     (
         "tables and values mixed up",

@@ -151,7 +151,7 @@ fn what_the_reader_refuses_by_its_key_or_type_does_not_fit() {
         "[resources]\nmemory = true\n",
         "[settings]\nshufle_partitions = 3\n",
         "[settings]\nadaptive = \"false\"\n",
-        "[target]\nkind = \"spark\"\n",
+        "[target]\nkind = \"temporal\"\n",
         "[verify]\ntrino = \"x\"\n",
         "[dataset]\npath = \"/\"\nmessages = 3\n",
         "[variants.a.settings]\nshufle_partitions = 3\n",

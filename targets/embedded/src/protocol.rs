@@ -67,6 +67,9 @@ pub struct Hello {
     /// What the store of a lake elsewhere needs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub storage: BTreeMap<String, String>,
+    /// What one target alone understands; this engine nothing of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, Value>,
 }
 
 /// What a worker may use.
@@ -168,4 +171,7 @@ pub struct Done {
     pub ledger: Ledger,
     /// Versions of the tables afterwards.
     pub versions: BTreeMap<String, i64>,
+    /// Settings that changed nothing in this workflow, and why, where the engine can tell.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub without_effect: BTreeMap<String, String>,
 }

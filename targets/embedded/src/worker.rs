@@ -285,6 +285,7 @@ impl Served {
             attempt: ingest.attempt,
             ledger,
             versions,
+            without_effect: BTreeMap::new(),
         })
     }
 }

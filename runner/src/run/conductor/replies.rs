@@ -91,6 +91,7 @@ impl<W: World> Conductor<'_, W> {
                 attempt,
                 ledger,
                 versions,
+                without_effect,
             }) => {
                 let Some(hand) = self.let_go(at, workflow, attempt)? else {
                     self.breach(at, "\"done\" for what it has not in hand");
@@ -99,6 +100,7 @@ impl<W: World> Conductor<'_, W> {
                 let end = AttemptEnd {
                     ledger: Some(Box::new(ledger)),
                     versions,
+                    without_effect,
                     ..AttemptEnd::of(AttemptOutcome::Completed)
                 };
                 let usage = self.world.usage(self.workers[at].process);

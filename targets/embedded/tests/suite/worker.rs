@@ -35,6 +35,7 @@ fn hello(folder: &Path, settings: &str) -> Request {
         },
         staging_root: None,
         storage: BTreeMap::new(),
+        options: BTreeMap::new(),
     })
 }
 

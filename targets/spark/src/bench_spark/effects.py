@@ -1,0 +1,83 @@
+"""What settings really did, seen after a workflow in the plans that Spark executed.
+
+A plan says what adaptive execution made of it, so this is no guess from numbers of files. Only what
+can be seen is told.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bench_spark.delta_log import LakeLog
+from bench_spark.settings import Settings
+
+# How a final plan shows partitions of a shuffle that were merged.
+_ADAPTED = "AQEShuffleRead"
+_COALESCED = "coalesced"
+_EXCHANGE = "Exchange hashpartitioning"
+
+
+@dataclass(frozen=True)
+class Plans:
+    """What became of the SQL executions of a workflow."""
+
+    shuffled: int = 0
+    coalesced: int = 0
+
+    @classmethod
+    def of(cls, texts: list[str]) -> "Plans":
+        """Counts plans by their text."""
+        shuffled = [text for text in texts if _EXCHANGE in text]
+        coalesced = [
+            text
+            for text in shuffled
+            if any(_ADAPTED in line and _COALESCED in line for line in text.splitlines())
+        ]
+        return cls(len(shuffled), len(coalesced))
+
+
+class Executions:
+    """The SQL executions of a session since it was last asked."""
+
+    def __init__(self, session: Any):
+        self._store = session._jsparkSession.sharedState().statusStore()
+        self._seen = -1
+
+    def new(self) -> list[str]:
+        """Plans of the executions that ended since, as text."""
+        listed = self._store.executionsList()
+        texts = []
+        last = self._seen
+        for at in range(listed.size() - 1, -1, -1):
+            execution = listed.apply(at)
+            number = execution.executionId()
+            if number <= self._seen:
+                break
+            last = max(last, number)
+            texts.append(execution.physicalPlanDescription())
+        self._seen = last
+        return texts
+
+
+def without_effect(settings: Settings, plans: Plans, compactions: int) -> dict[str, str]:
+    """Settings that changed nothing in a workflow, and why."""
+    found = {}
+    if plans.coalesced:
+        found["shuffle_partitions"] = (
+            f"adaptive execution merged the partitions of {plans.coalesced} of the "
+            f"{plans.shuffled} SQL executions that shuffled"
+        )
+    elif settings.flag("adaptive") and plans.shuffled:
+        found["adaptive"] = f"none of the {plans.shuffled} SQL executions that shuffled was adapted"
+    if settings.flag("auto_compact") and compactions == 0:
+        found["auto_compact"] = "no commit found enough small files to compact"
+    return found
+
+
+def auto_compactions(logs: LakeLog, since: dict[str, int]) -> int:
+    """Compactions that Delta made by itself after some versions of the tables."""
+    return sum(
+        commit.is_auto
+        for name, log in logs.tables.items()
+        for commit in log.commits
+        if commit.version > since.get(name, -1)
+    )
