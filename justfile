@@ -66,6 +66,10 @@ test-kills:
 test-lies:
     cargo test --release --workspace --test run -- --ignored lies:: --nocapture
 
+# The gate on this machine: an engine against itself ten times over, and one that is a tenth slower; about an hour.
+test-gate:
+    cargo test --release --workspace --test gate -- --ignored --nocapture
+
 # What the harness costs by itself: ten thousand workflows of a worker that only answers.
 overhead *options:
     cargo build --release --workspace --bin bench

@@ -5,10 +5,12 @@
 //! `run`, which prints data to the given output and returns its exit code or an [`error::Error`].
 //! What a command does to data is in the crates below: this one reads arguments and shows results.
 
+pub mod baseline;
 pub mod cli;
 pub mod doctor;
 pub mod error;
 pub mod exit;
+pub mod gate;
 pub mod import;
 pub mod inspect;
 pub mod plan;
@@ -81,6 +83,9 @@ fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Resul
         Command::Report(arguments) => commands::report::run(arguments, out),
         Command::Compare(arguments) => commands::compare::run(arguments, out),
         Command::Import(arguments) => commands::import::run(arguments, out),
+        Command::Baseline(arguments) => commands::baseline::run(arguments, terminal, out),
+        Command::Gate(arguments) => commands::gate::run(arguments, terminal, out),
+        Command::Trend(arguments) => commands::trend::run(arguments, out),
         Command::Launch(arguments) => Err(commands::launch::run(arguments)),
         Command::List(arguments) => commands::list::run(arguments, terminal, out),
         Command::Show(arguments) => commands::show::run(arguments, terminal, out),

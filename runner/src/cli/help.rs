@@ -10,6 +10,7 @@ use std::fmt::Write;
 /// Commands by what they are about.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Runs", &["run", "verify", "report", "compare", "import"]),
+    ("Nightly", &["baseline", "gate", "trend"]),
     ("Scenarios", &["list", "show", "schema"]),
     ("Data sets", &["generate", "truth"]),
     ("Logs", &["inspect", "eventlog"]),
