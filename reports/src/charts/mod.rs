@@ -2,7 +2,7 @@
 //!
 //! Everything that is drawn is decided here, so that the page's script only draws, and so that the
 //! table and the sentence beside a chart say what the chart shows. What is left out for length is
-//! left out here ([`thin`]), and said. Colours, axes and texts of the page are not made here.
+//! left out here (`thin`), and said. Colours, axes and texts of the page are not made here.
 
 mod memory;
 mod panels;
@@ -140,13 +140,15 @@ pub fn charts(runs: &[Run]) -> Result<Charts, ReportError> {
     })
 }
 
-impl View {
-    /// Whether there is a point to show.
+impl Panel {
+    /// Whether there is nothing to draw.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.series.is_empty()
+        self.views.iter().all(|view| view.series.is_empty())
     }
+}
 
+impl View {
     /// Lines of which points were left out.
     pub fn thinned(&self) -> impl Iterator<Item = &Series> {
         let shown = |one: &&Series| one.points.iter().filter(|point| point.1.is_some()).count();

@@ -16,7 +16,7 @@ Examples:
 docs/commands.md explains the figures."
 )]
 pub struct EventlogArguments {
-    /// A file that Spark wrote, a folder eventlog_v2_<application>, or a folder of these
+    /// A file that Spark wrote, a folder eventlog_v2_APPLICATION, or a folder of these
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
     /// Print JSON

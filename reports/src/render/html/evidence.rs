@@ -117,6 +117,8 @@ fn topic(row: &Row) -> &str {
         "service" if row.id == "service_total" => "time",
         "service" | "late" => "growth",
         "peak" | "cpu" | "restarts" | "attempts" => "processes",
+        "tasks" | "job" => "Spark",
+        "workflows" | "rows" => "rows",
         other => other,
     }
 }

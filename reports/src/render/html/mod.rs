@@ -99,14 +99,10 @@ fn sections(report: &Report, charts: &Charts) -> Vec<Section> {
         section(
             "durations",
             "Duration",
-            html! { (legend(charts)) (grid(charts, &charts.durations, "durations")) },
+            grid(charts, &charts.durations, "durations"),
         ),
         section("files", "Files and bytes", files(charts)),
-        section(
-            "memory",
-            "Memory",
-            html! { (legend(charts)) (grid(charts, &charts.memory, "memory")) },
-        ),
+        section("memory", "Memory", grid(charts, &charts.memory, "memory")),
         section(
             "timeline",
             "Timeline",
@@ -206,7 +202,9 @@ fn legend(charts: &Charts) -> Markup {
 }
 
 fn grid(charts: &Charts, panels: &[Panel], path: &str) -> Markup {
+    let is_drawn = panels.iter().any(|panel| !panel.is_empty());
     html! {
+        @if is_drawn { (legend(charts)) }
         div.grid {
             @for (at, panel) in panels.iter().enumerate() {
                 (panels::panel(charts, panel, &format!("{path}.{at}")))

@@ -20,7 +20,7 @@ const MOST_NAMED: usize = 4;
 
 /// A chart. `path` is its place in the page's data.
 pub(super) fn panel(charts: &Charts, panel: &Panel, path: &str) -> Markup {
-    let is_empty = panel.views.iter().all(View::is_empty);
+    let is_empty = panel.is_empty();
     let heading = format!("{}-title", panel.id);
     html! {
         figure.panel id=(panel.id) {

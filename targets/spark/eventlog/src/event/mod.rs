@@ -252,6 +252,7 @@ const PASSED_OVER: &[&str] = &[
 
 /// Families of events of Spark that nothing here asks for.
 const FAMILIES: &[&str] = &[
+    "org.apache.spark.sql.catalyst.catalog.",
     "org.apache.spark.sql.streaming.StreamingQueryListener$",
     "org.apache.spark.sql.connect.service.SparkListenerConnect",
     "org.apache.spark.sql.hive.thriftserver.ui.SparkListenerThriftServer",

@@ -53,6 +53,8 @@ fn an_event_that_nobody_asks_for_is_passed_over_and_another_one_is_named() {
     assert_eq!(read(known), Line::PassedOver);
     let streaming = br#"{"Event":"org.apache.spark.sql.streaming.StreamingQueryListener$QueryProgressEvent","progress":{}}"#;
     assert_eq!(read(streaming), Line::PassedOver);
+    let catalogue = br#"{"Event":"org.apache.spark.sql.catalyst.catalog.DropTableEvent","database":"d","name":"t"}"#;
+    assert_eq!(read(catalogue), Line::PassedOver);
     let other = br#"{"Event":"com.example.Audit","who":1}"#;
     assert_eq!(read(other), Line::Unknown("com.example.Audit".to_owned()));
 }
