@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Commands by what they are about.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Runs", &["run", "verify", "report", "compare", "import"]),
-    ("Scenarios", &["list", "show", "schema"]),
+    ("Scenarios", &["list", "show", "suite", "schema"]),
     ("Data sets", &["generate", "truth"]),
     ("Logs", &["inspect", "eventlog"]),
     ("Ingest", &["ingest", "worker"]),
