@@ -79,6 +79,17 @@ pub enum Error {
     /// A scenario cannot be carried out as it is written.
     #[error(transparent)]
     Scenario(#[from] crate::scenario::ScenarioErrors),
+    /// A suite cannot be carried out as it is written.
+    #[error(transparent)]
+    Suite(#[from] crate::suite::SuiteErrors),
+    /// A suite cannot be carried out in a folder.
+    #[error("{} {reason}", path.display())]
+    SuiteFolder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A modality map cannot be used.
     #[error(transparent)]
     Hl7(#[from] bench_hl7::Error),
@@ -150,6 +161,8 @@ impl Error {
             | Self::Read { .. }
             | Self::NoCache
             | Self::Scenario(_)
+            | Self::Suite(_)
+            | Self::SuiteFolder { .. }
             | Self::Hl7(_)
             | Self::EventLog(_)
             | Self::NoSuchMessage { .. }

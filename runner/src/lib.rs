@@ -20,6 +20,7 @@ pub mod run;
 pub mod scenario;
 pub mod sequence;
 pub mod spark;
+pub mod suite;
 pub mod terminal;
 pub mod verify;
 pub mod worker;
@@ -89,6 +90,7 @@ fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Resul
         Command::Launch(arguments) => Err(commands::launch::run(arguments)),
         Command::List(arguments) => commands::list::run(arguments, terminal, out),
         Command::Show(arguments) => commands::show::run(arguments, terminal, out),
+        Command::Suite(arguments) => commands::suite::run(arguments, terminal, out),
         Command::Schema => commands::schema::run(out),
         Command::Generate(arguments) => commands::generate::run(arguments, terminal, out),
         Command::Truth(arguments) => commands::truth::run(arguments, terminal, out),

@@ -11,7 +11,7 @@ use std::fmt::Write;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Runs", &["run", "verify", "report", "compare", "import"]),
     ("Nightly", &["baseline", "gate", "trend"]),
-    ("Scenarios", &["list", "show", "schema"]),
+    ("Scenarios", &["list", "show", "suite", "schema"]),
     ("Data sets", &["generate", "truth"]),
     ("Logs", &["inspect", "eventlog"]),
     ("Ingest", &["ingest", "worker"]),

@@ -5,6 +5,7 @@ mod eventlog;
 mod gate;
 mod help;
 mod reports;
+mod suite;
 
 pub use data::{GenerateArguments, MessageName, TruthArguments};
 pub use eventlog::EventlogArguments;
@@ -16,6 +17,7 @@ pub use help::command;
 pub use reports::{
     ClaimName, CompareArguments, ImportArguments, ReportArguments, ReportFormat, Side,
 };
+pub use suite::{SuiteArguments, SuiteCommand, SuiteListArguments, SuiteRunArguments};
 
 use crate::inspect::Asked;
 use clap::{Args, ColorChoice, FromArgMatches, Parser, Subcommand};
@@ -82,6 +84,8 @@ pub enum Command {
     List(ListArguments),
     /// Show a scenario, every value with where it came from
     Show(ShowArguments),
+    /// Carry out several scenarios, one after the other or shared out among machines
+    Suite(SuiteArguments),
     /// Print the JSON Schema of scenario files, for editors
     Schema,
     /// Make a data set of HL7 logs with its truth, the same bytes anywhere

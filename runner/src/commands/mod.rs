@@ -17,6 +17,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
+pub(crate) mod suite;
 pub(crate) mod trend;
 pub(crate) mod truth;
 pub(crate) mod verify;
