@@ -347,7 +347,7 @@ fn estimate(loaded: &Loaded) -> Result<Option<f64>, Error> {
 }
 
 /// An error in what the suite sets, which a scenario takes for the command line's, gets its place in
-/// the suite.
+/// the suite; so does one that has no place in a scenario's file, such as that there is no such file.
 fn of_suite(
     mut error: ScenarioError,
     raw: &RawMember,
@@ -365,6 +365,10 @@ fn of_suite(
             error.place = Some(set.at.clone());
             error.file = suite.display().to_string();
         }
+    } else if error.place.is_none() && error.key.is_none() {
+        error.what = format!("{}: {}", error.file, error.what);
+        error.place = Some(raw.at.clone());
+        error.file = suite.display().to_string();
     }
     error
 }
