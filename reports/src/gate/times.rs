@@ -174,6 +174,10 @@ pub(super) fn judge_pairs(pairs: &[(f64, f64)], alike: &[(f64, f64)], rule: Rule
                 percent(rule.least)
             ),
         ),
+        (Verdict::Same, _) => (
+            Verdict::Same,
+            format!("a rise of {} is ruled out", percent(rule.least)),
+        ),
         (verdict, _) => (verdict, String::new()),
     };
     Judged {
