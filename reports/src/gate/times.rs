@@ -144,7 +144,7 @@ pub(super) fn judge_pairs(pairs: &[(f64, f64)], alike: &[(f64, f64)], rule: Rule
         high: found.interval.map(|one| one.high),
         p: found.p.value,
     });
-    let Some(interval) = found.interval.filter(|_| pairs.len() >= FEWEST) else {
+    if pairs.len() < FEWEST {
         let why = format!(
             "not gated: {}, and a time gates from {FEWEST} on",
             counted(pairs.len(), "pair")
@@ -154,7 +154,7 @@ pub(super) fn judge_pairs(pairs: &[(f64, f64)], alike: &[(f64, f64)], rule: Rule
             why,
             say,
         };
-    };
+    }
     let verdict = by_rule(&found, rule);
     let machine = paired(alike, SEED).ok();
     let machine = machine.filter(|_| alike.len() >= FEWEST);
