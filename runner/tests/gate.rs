@@ -164,6 +164,13 @@ fn a_second_night_is_the_same_and_what_changed_has_an_exit_code_of_its_own() {
     let (exit, text) = nights.gate(&[&worse, "--across", "target", "--tolerance", "rows=1"]);
     assert_eq!(exit, Some(64), "{text}");
 
+    // One more rewrite for each merge: found by the bytes that were written.
+    let [kind, program] = command(&[&slow(), "--rewrite"]);
+    let rewrites = nights.night("rewrites", &[&kind, &program]);
+    let (exit, text) = nights.gate(&[&rewrites, "--across", "target"]);
+    assert_eq!(exit, Some(12), "{text}");
+    assert!(text.contains("bytes written by all stages"), "{text}");
+
     // The same engine behind the wrapper, as it is: the same.
     let [kind, program] = command(&[&slow()]);
     let wrapped = nights.night("wrapped", &[&kind, &program]);
@@ -356,12 +363,12 @@ fn both_sides_run_in_one_directory_and_few_pairs_give_no_verdict_on_time() {
     assert_eq!(
         order,
         [
-            "default.base-1",
             "default.new-1",
+            "default.base-1",
             "default.again-1",
             "default.again-2",
-            "default.new-2",
-            "default.base-2"
+            "default.base-2",
+            "default.new-2"
         ]
     );
 }

@@ -5,6 +5,7 @@ use super::key::{Difference, Part};
 use super::measure::median;
 use super::metric::{Figure, Sort, Tolerance, Tolerances, find, place, words};
 use super::verdict::{Compared, GateRow, Verdict, of_rows};
+use crate::evidence::Unit;
 use crate::number::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -149,7 +150,11 @@ pub(super) fn rows(base: &Entry, new: &Entry, tolerances: &Tolerances) -> Vec<Ga
             unit: kind.unit,
             base: old,
             new: now,
-            ratio: ratio(old, now),
+            // Of slopes, which may be next to nothing, a ratio says nothing.
+            ratio: match kind.unit {
+                Unit::SecondsPerWorkflow => None,
+                _ => ratio(old, now),
+            },
             verdict: None,
             why: String::new(),
             tolerance: None,

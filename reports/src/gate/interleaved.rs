@@ -24,8 +24,10 @@ pub enum GateSide {
 }
 
 impl GateSide {
-    /// All of them, in the order in which they run.
-    pub const ALL: [Self; 3] = [Self::Base, Self::New, Self::Again];
+    /// All of them, in the order in which they run, which every other repeat turns round. The old side
+    /// stands in the middle, so that both arms that are held against it ran next to it: a machine that
+    /// changes meanwhile disturbs the one pair as much as the other.
+    pub const ALL: [Self; 3] = [Self::New, Self::Base, Self::Again];
 
     const fn suffix(self) -> &'static str {
         match self {

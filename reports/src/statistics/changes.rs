@@ -1,15 +1,24 @@
 //! Where a series of nights changed its level.
 //!
-//! Values are replaced by their ranks, and the place is looked for at which the ranks before differ most
-//! from those behind, among the places that leave enough values on both sides. How far chance alone
-//! comes is counted by putting the ranks in random order and looking for the best place again, so the
-//! looking itself is paid for, and noise may have any distribution. Where a place holds, both sides are
+//! Values are replaced by their ranks, and the stretch is looked for whose ranks differ most from all
+//! others, among those that leave enough values on both sides of an end (circular binary segmentation,
+//! Olshen and others 2004). It may lie in the middle, so that a level that comes and goes is seen as well
+//! as one that stays: a single place hardly splits a series that ends as it began. How far chance alone
+//! comes is counted by putting the ranks in random order and looking for the best stretch again, so the
+//! looking itself is paid for, and noise may have any distribution. Where a stretch holds, its parts are
 //! looked at in the same way.
+//!
+//! An end that was found while another change lay in what was looked at may be off. So each is looked for
+//! again between its neighbours, until none moves: at the place from whose two medians the values differ
+//! least, since ranks draw a place to the middle. Its probability is how clearly chance would split the
+//! ranks there, wherever it liked. Where one moved, there may be more beside it, so parts are looked at
+//! again. A place that does not hold between its neighbours is given up, the weakest first.
 //!
 //! A change must also be large enough to matter: the medians before and behind, up to the neighbouring
 //! changes, differ by at least a share. That is asked of the places found, not used to find them.
 //!
-//! Left out: slow drift, which is cut into steps; seasons; and more than one series at a time. This is an
+//! Left out: slow drift, which is cut into steps; a level on a staircase that lasts less than two segments,
+//! which may be cut in half and taken into its neighbours; seasons; and more than one series at a time. This is an
 //! alarm that says where to look, not a test to act on.
 
 use super::random::{Random, Stream};
@@ -20,6 +29,9 @@ use super::{Unusable, at_least, check, sorted};
 const DRAWS: u32 = 999;
 /// How often chance may come as far.
 const SIGNIFICANT: f64 = 0.02;
+
+/// Sums of the same ranks in another order may differ in the last bits.
+const CLOSE: f64 = 1e-9;
 
 /// What counts as a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +51,7 @@ pub struct Change {
     pub before: f64,
     /// The median behind, up to the next change.
     pub behind: f64,
-    /// How often chance alone would split the stretch that was looked at as clearly.
+    /// How often chance alone would split the stretch between the neighbouring changes as clearly.
     pub p: f64,
 }
 
@@ -52,95 +64,236 @@ pub fn changes(values: &[f64], wanted: Wanted, seed: u64) -> Result<Vec<Change>,
     check(values.iter().copied())?;
     let segment = wanted.min_segment.max(3);
     at_least(2 * segment, values.len(), "values")?;
-    let mut random = Random::new(seed, Stream::Changes);
-    let mut found = Vec::new();
-    search(values, 0, segment, &mut random, &mut found);
-    found.sort_by_key(|(at, _)| *at);
-    Ok(matter(values, &found, wanted.min_change))
-}
-
-/// Looks for changes in a stretch of values that begins at `from`.
-fn search(
-    values: &[f64],
-    from: usize,
-    segment: usize,
-    random: &mut Random,
-    found: &mut Vec<(usize, f64)>,
-) {
-    if values.len() < 2 * segment || values.iter().all(|value| *value == values[0]) {
-        return;
-    }
-    let mut ranks = ranks(values);
-    let (seen, at) = best(&ranks, segment);
-    let mut as_far = 1;
-    for _ in 0..DRAWS {
-        random.shuffle(&mut ranks);
-        if best(&ranks, segment).0 >= seen - 1e-9 {
-            as_far += 1;
-        }
-    }
-    let p = f64::from(as_far) / f64::from(DRAWS + 1);
-    if p > SIGNIFICANT {
-        return;
-    }
-    found.push((from + at, p));
-    let (before, behind) = values.split_at(at);
-    search(before, from, segment, random, found);
-    search(behind, from + at, segment, random, found);
-}
-
-/// How clearly the best place splits the ranks, in standard deviations of a sum of ranks, and the place.
-fn best(ranks: &[f64], segment: usize) -> (f64, usize) {
-    let count = ranks.len() as f64;
-    let mean = (count + 1.0) / 2.0;
-    let mut sum = 0.0;
-    let mut best = (f64::NEG_INFINITY, segment);
-    for (index, rank) in ranks.iter().enumerate() {
-        sum += rank - mean;
-        let before = index + 1;
-        if before < segment || ranks.len() - before < segment {
+    let mut looking = Looking {
+        values,
+        segment,
+        random: Random::new(seed, Stream::Changes),
+    };
+    let mut found = looking.places();
+    loop {
+        looking.place_anew(&mut found);
+        let weakest = (0..found.len()).max_by(|a, b| found[*a].p.total_cmp(&found[*b].p));
+        if let Some(weakest) = weakest.filter(|index| found[*index].p > SIGNIFICANT) {
+            found.remove(weakest);
             continue;
         }
-        let before_count = before as f64;
-        let clear = sum.abs() / (before_count * (count - before_count)).sqrt();
-        if clear > best.0 {
-            best = (clear, before);
+        let changes = with_medians(values, &found);
+        // The smallest first, since its two segments are then one.
+        let shares = changes.iter().map(share).enumerate();
+        match shares.min_by(|a, b| a.1.total_cmp(&b.1)) {
+            Some((index, share)) if share < wanted.min_change => {
+                found.remove(index);
+            }
+            _ => return Ok(changes),
+        }
+    }
+}
+
+/// How often places are looked for again at most. They settle in two or three rounds; two that move each
+/// other to and fro would never.
+const ROUNDS: usize = 20;
+
+/// A place at which the values between two positions are split.
+#[derive(Clone, Copy)]
+struct Place {
+    from: usize,
+    at: usize,
+    until: usize,
+    p: f64,
+    /// Whether it was found as the one place between its neighbours.
+    split: bool,
+}
+
+struct Looking<'a> {
+    values: &'a [f64],
+    segment: usize,
+    random: Random,
+}
+
+impl Looking<'_> {
+    /// All places, before any is given up. Where one has moved, what is next to it is another stretch than
+    /// was looked at, so that there may be more.
+    fn places(&mut self) -> Vec<Place> {
+        let mut found: Vec<Place> = Vec::new();
+        for _ in 0..ROUNDS {
+            let places = found.iter().map(|place| place.at);
+            let ends: Vec<usize> = std::iter::once(0)
+                .chain(places)
+                .chain([self.values.len()])
+                .collect();
+            let before = found.len();
+            for part in ends.windows(2) {
+                self.search(part[0], part[1], &mut found);
+            }
+            if found.len() == before {
+                break;
+            }
+            found.sort_by_key(|place| place.at);
+            self.place_anew(&mut found);
+        }
+        found
+    }
+
+    /// Looks for changes between two positions.
+    fn search(&mut self, from: usize, until: usize, found: &mut Vec<Place>) {
+        let Some(mut ranks) = self.ranks(from, until) else {
+            return;
+        };
+        let (seen, begin, end) = best_stretch(&ranks, self.segment);
+        // Enough to know that chance comes as far too often.
+        let enough = (SIGNIFICANT * f64::from(DRAWS + 1)).floor() as u32;
+        let mut as_far = 1;
+        for _ in 0..DRAWS {
+            self.random.shuffle(&mut ranks);
+            if best_stretch(&ranks, self.segment).0 >= seen - CLOSE {
+                as_far += 1;
+            }
+            if as_far > enough {
+                return;
+            }
+        }
+        let p = f64::from(as_far) / f64::from(DRAWS + 1);
+        let ends = [from, from + begin, from + end, until];
+        for at in [from + begin, from + end] {
+            if at > from && at < until {
+                found.push(Place {
+                    from,
+                    at,
+                    until,
+                    p,
+                    split: false,
+                });
+            }
+        }
+        for part in ends.windows(2) {
+            self.search(part[0], part[1], found);
+        }
+    }
+
+    /// The ranks of the values between two positions, unless those are too few, or all the same.
+    fn ranks(&self, from: usize, until: usize) -> Option<Vec<f64>> {
+        let values = &self.values[from..until];
+        let changing = values.iter().any(|value| *value != values[0]);
+        (values.len() >= 2 * self.segment && changing).then(|| ranks(values))
+    }
+
+    /// The best single place between two positions; where nothing changes there, the place that it was.
+    fn split(&mut self, from: usize, until: usize, before: Place) -> Place {
+        let Some(mut ranks) = self.ranks(from, until) else {
+            return Place {
+                from,
+                until,
+                p: 1.0,
+                split: true,
+                ..before
+            };
+        };
+        let seen = best_split(&ranks, self.segment);
+        let mut as_far = 1;
+        for _ in 0..DRAWS {
+            self.random.shuffle(&mut ranks);
+            if best_split(&ranks, self.segment) >= seen - CLOSE {
+                as_far += 1;
+            }
+        }
+        Place {
+            from,
+            at: from + closest(&self.values[from..until], self.segment),
+            until,
+            p: f64::from(as_far) / f64::from(DRAWS + 1),
+            split: true,
+        }
+    }
+
+    /// Looks for each place again in the stretch between its neighbours, until none moves.
+    fn place_anew(&mut self, found: &mut [Place]) {
+        for _ in 0..ROUNDS {
+            let mut moved = false;
+            for index in 0..found.len() {
+                let from = index.checked_sub(1).map_or(0, |before| found[before].at);
+                let until = found.get(index + 1);
+                let until = until.map_or(self.values.len(), |next| next.at);
+                let place = found[index];
+                if (place.from, place.until, place.split) == (from, until, true) {
+                    continue;
+                }
+                let anew = self.split(from, until, place);
+                moved |= anew.at != place.at;
+                found[index] = anew;
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+}
+
+/// How clearly the ranks are split where they are split best, in standard deviations of a sum of ranks.
+fn best_split(ranks: &[f64], segment: usize) -> f64 {
+    let sums = sums(ranks);
+    let places = segment..=ranks.len() - segment;
+    let clear = places.map(|at| clarity(sums[at], at, ranks.len()));
+    clear.fold(0.0, f64::max)
+}
+
+/// The place with the least differences of values from the medians on their sides.
+fn closest(values: &[f64], segment: usize) -> usize {
+    let off = |side: &[f64]| {
+        let middle = median(side);
+        side.iter().map(|value| (value - middle).abs()).sum::<f64>()
+    };
+    let places = segment..=values.len() - segment;
+    let of = |at: usize| (off(&values[..at]) + off(&values[at..]), at);
+    let best = places.map(of).min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or(segment, |(_, at)| at)
+}
+
+/// How clearly the best stretch stands out of the ranks, and where it begins and ends. An end that is none
+/// of the series leaves enough values beyond it.
+fn best_stretch(ranks: &[f64], segment: usize) -> (f64, usize, usize) {
+    let (sums, count) = (sums(ranks), ranks.len());
+    let mut best = (0.0, 0, segment);
+    // A stretch from the beginning is what is left over of one to the end.
+    for begin in std::iter::once(0).chain(segment..=count - segment) {
+        for end in begin + segment..=count - segment {
+            let clear = clarity(sums[end] - sums[begin], end - begin, count);
+            if clear > best.0 {
+                best = (clear, begin, end);
+            }
         }
     }
     best
 }
 
-/// The changes that are large enough, with the medians of the segments that they make. The smallest is
-/// given up first, since its two segments are then one.
-fn matter(values: &[f64], found: &[(usize, f64)], least: f64) -> Vec<Change> {
-    let mut places = found.to_vec();
-    loop {
-        let changes: Vec<Change> = places
-            .iter()
-            .enumerate()
-            .map(|(index, (at, p))| {
-                let from = index.checked_sub(1).map_or(0, |before| places[before].0);
-                let until = places.get(index + 1).map_or(values.len(), |next| next.0);
-                Change {
-                    at: *at,
-                    before: median(&values[from..*at]),
-                    behind: median(&values[*at..until]),
-                    p: *p,
-                }
-            })
-            .collect();
-        let smallest = changes
-            .iter()
-            .enumerate()
-            .map(|(index, change)| (index, share(change)))
-            .min_by(|a, b| a.1.total_cmp(&b.1));
-        match smallest {
-            Some((index, share)) if share < least => {
-                places.remove(index);
-            }
-            _ => return changes,
+/// Sums of the ranks before each position, less what they are on average.
+fn sums(ranks: &[f64]) -> Vec<f64> {
+    let middle = f64::midpoint(ranks.len() as f64, 1.0);
+    let mut sum = 0.0;
+    let before = ranks.iter().map(|rank| {
+        sum += rank - middle;
+        sum
+    });
+    std::iter::once(0.0).chain(before).collect()
+}
+
+/// How far a sum of some ranks of all is from its mean, in units of its scatter.
+fn clarity(sum: f64, some: usize, all: usize) -> f64 {
+    sum.abs() / ((some * (all - some)) as f64).sqrt()
+}
+
+/// Changes with the medians of the segments that they make.
+fn with_medians(values: &[f64], found: &[Place]) -> Vec<Change> {
+    let change = |(index, place): (usize, &Place)| {
+        let from = index.checked_sub(1).map_or(0, |before| found[before].at);
+        let until = found.get(index + 1).map_or(values.len(), |next| next.at);
+        Change {
+            at: place.at,
+            before: median(&values[from..place.at]),
+            behind: median(&values[place.at..until]),
+            p: place.p,
         }
-    }
+    };
+    found.iter().enumerate().map(change).collect()
 }
 
 /// The size of a change as a share of what was before; infinite where that was nothing.
@@ -197,6 +350,22 @@ mod tests {
             .map(|one| one.at)
             .collect();
         assert_eq!(places, [15, 27]);
+    }
+
+    #[test]
+    fn places_are_right_although_other_changes_lay_in_the_stretch_where_they_were_found() {
+        let back: &[(usize, f64)] = &[(15, 10.0), (12, 13.0), (15, 10.0)];
+        let stairs = &[(12, 10.0), (10, 12.0), (14, 15.0), (10, 18.0), (12, 21.0)];
+        let to_and_fro = &[(12, 10.0), (10, 12.0), (14, 15.0), (10, 11.0), (12, 14.0)];
+        let at = [12, 22, 36, 46];
+        for seed in 0..20 {
+            for (levels, expected) in [(back, &[15, 27][..]), (stairs, &at), (to_and_fro, &at)] {
+                let found = changes(&series(levels, 0.01, seed), WANTED, seed).unwrap();
+                let places: Vec<usize> = found.iter().map(|one| one.at).collect();
+                assert_eq!(places, expected, "seed {seed}");
+                assert!(found.iter().all(|one| one.p <= SIGNIFICANT), "{found:?}");
+            }
+        }
     }
 
     #[test]

@@ -155,11 +155,11 @@ mod tests {
         assert_eq!(
             names(&both),
             [
-                "baseline.base",
                 "baseline.new",
+                "baseline.base",
                 "baseline.again",
-                "tuned.base",
                 "tuned.new",
+                "tuned.base",
                 "tuned.again"
             ]
         );
@@ -169,14 +169,14 @@ mod tests {
             .iter()
             .map(|one| one.target.command.as_slice())
             .collect();
-        assert_eq!(commands[0], ["/opt/old", "worker", "embedded"]);
-        assert_eq!(commands[1], [""; 0]);
-        assert_eq!(commands[2], commands[0]);
+        assert_eq!(commands[0], [""; 0]);
+        assert_eq!(commands[1], ["/opt/old", "worker", "embedded"]);
+        assert_eq!(commands[2], commands[1]);
         let settings = |at: usize| &both.variants[at].settings;
         assert_eq!(settings(3), settings(4));
         let only = BTreeSet::from(["tuned".to_owned()]);
         let some = both_sides(&scenario, &against, 7, false, Some(&only)).unwrap();
-        assert_eq!(names(&some), ["tuned.base", "tuned.new"]);
+        assert_eq!(names(&some), ["tuned.new", "tuned.base"]);
     }
 
     #[test]
