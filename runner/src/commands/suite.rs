@@ -101,7 +101,7 @@ fn summary(record: &Record, folder: &Path, terminal: &Terminal) -> String {
     let (good, all) = (good.count(), record.scenarios.len());
     let tone = if good == all { Tone::Good } else { Tone::Bad };
     let count = format!(
-        "{good} of {} as they should",
+        "{good} of {} as expected",
         counted(all as u64, "scenario")
     );
     let _ = writeln!(text, "\n{}", terminal.paint(tone, count));

@@ -72,7 +72,7 @@ fn a_scenario_that_fails_does_not_keep_the_next_from_running() {
         .map(|at| record["scenarios"][at]["exit"].as_u64().unwrap())
         .collect();
     assert_eq!(exits, [11, 0, 69]);
-    assert!(text.contains("1 of 3 scenarios as they should"), "{text}");
+    assert!(text.contains("1 of 3 scenarios as expected"), "{text}");
     assert!(text.contains("no-such-program"), "{text}");
 
     // Each run stands in its own directory, by the name that the suite gave it.
