@@ -79,13 +79,22 @@ fn place(beside: &Path, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Reads a file that [`write_new`] wrote.
-pub(super) fn read<B: DeserializeOwned>(path: &Path) -> Result<B, StoreError> {
-    let content = fs::read(path).map_err(|source| StoreError::Io {
+/// Whether a file holds just that.
+pub(super) fn holds(path: &Path, content: &[u8]) -> Result<bool, StoreError> {
+    Ok(bytes(path)? == content)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, StoreError> {
+    fs::read(path).map_err(|source| StoreError::Io {
         action: "read",
         path: path.to_path_buf(),
         source,
-    })?;
+    })
+}
+
+/// Reads a file that [`write_new`] wrote.
+pub(super) fn read<B: DeserializeOwned>(path: &Path) -> Result<B, StoreError> {
+    let content = bytes(path)?;
     let damaged = |reason: String| StoreError::Damaged {
         path: path.to_path_buf(),
         reason,

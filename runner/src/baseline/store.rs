@@ -158,10 +158,14 @@ impl Store {
     pub fn save(&self, entry: &Entry) -> Result<Saved, StoreError> {
         let path = self.place(&entry.scenario, &entry.variant, &entry.run)?;
         create(path.parent().unwrap_or(&path))?;
-        if file::write_new(&path, &file::text(entry)?)? {
+        let text = file::text(entry)?;
+        if file::write_new(&path, &text)? {
             return Ok(Saved::Added);
         }
-        match file::read::<Entry>(&path)? == *entry {
+        // Read for what may be wrong with it. What is compared is the text: a fraction that is read may
+        // differ in its last bit from the one that was written.
+        file::read::<Entry>(&path)?;
+        match file::holds(&path, &text)? {
             true => Ok(Saved::AlreadyThere),
             false => Err(StoreError::Taken(path)),
         }
@@ -301,4 +305,32 @@ fn create(folder: &Path) -> Result<(), StoreError> {
         path: folder.to_path_buf(),
         source,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn entry(values: &[f64]) -> Entry {
+        serde_json::from_value(json!({
+            "run": "night", "started": "2025-10-29T01:00:00Z", "scenario": "s", "variant": "v",
+            "key": {}, "beside": {}, "end": "verified", "concurrent": false, "prefix": 1,
+            "figures": { "wall": { "values": values } },
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn what_is_saved_twice_is_there_already_whatever_its_fractions() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_begin(folder.path()).unwrap();
+        let mut values: Vec<f64> = (1..2_000).map(|at| f64::from(at).sqrt() / 1e3).collect();
+        assert_eq!(store.save(&entry(&values)).unwrap(), Saved::Added);
+        assert_eq!(store.save(&entry(&values)).unwrap(), Saved::AlreadyThere);
+        // Other content of the same name is refused, however little differs.
+        values[7] = values[7].next_up();
+        let refused = store.save(&entry(&values));
+        assert!(matches!(refused, Err(StoreError::Taken(_))), "{refused:?}");
+    }
 }
