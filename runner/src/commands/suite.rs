@@ -100,10 +100,7 @@ fn summary(record: &Record, folder: &Path, terminal: &Terminal) -> String {
     let good = record.scenarios.iter().filter(|one| done(&one.state));
     let (good, all) = (good.count(), record.scenarios.len());
     let tone = if good == all { Tone::Good } else { Tone::Bad };
-    let count = format!(
-        "{good} of {} as expected",
-        counted(all as u64, "scenario")
-    );
+    let count = format!("{good} of {} as expected", counted(all as u64, "scenario"));
     let _ = writeln!(text, "\n{}", terminal.paint(tone, count));
     for entry in &record.scenarios {
         for finding in &entry.findings {
