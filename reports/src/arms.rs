@@ -57,6 +57,7 @@ pub(crate) struct Arms<'a> {
     pub(crate) arms: Vec<Arm>,
     workflows: DataFrame,
     attempts: DataFrame,
+    stages: DataFrame,
     tables: DataFrame,
     workers: DataFrame,
     spark: DataFrame,
@@ -70,6 +71,7 @@ impl<'a> Arms<'a> {
         let mut arms = Self {
             workflows: together(|run| &run.frames.workflows)?,
             attempts: together(|run| &run.frames.attempts)?,
+            stages: together(|run| &run.frames.stages)?,
             tables: together(|run| &run.frames.tables)?,
             workers: together(|run| &run.frames.workers)?,
             spark: together(|run| &run.frames.spark)?,
@@ -92,6 +94,10 @@ impl<'a> Arms<'a> {
 
     pub(crate) fn attempts(&self) -> LazyFrame {
         self.attempts.clone().lazy()
+    }
+
+    pub(crate) fn stages(&self) -> LazyFrame {
+        self.stages.clone().lazy()
     }
 
     pub(crate) fn tables(&self) -> LazyFrame {

@@ -16,6 +16,7 @@ mod compare;
 mod differences;
 mod error;
 mod evidence;
+pub mod gate;
 mod growth;
 mod limits;
 mod number;

@@ -42,6 +42,23 @@ pub enum Error {
         /// The variants that it has.
         known: Vec<String>,
     },
+    /// A store of baselines cannot be used.
+    #[error(transparent)]
+    Store(#[from] crate::baseline::StoreError),
+    /// A run is no baseline.
+    #[error("{} is no baseline: {why}", run.display())]
+    NotABaseline {
+        /// The run.
+        run: PathBuf,
+        /// Why.
+        why: &'static str,
+    },
+    /// A tolerance cannot be declared.
+    #[error(transparent)]
+    Tolerance(#[from] bench_reports::gate::ToleranceError),
+    /// A scenario cannot be gated against something.
+    #[error(transparent)]
+    Against(#[from] crate::gate::AgainstError),
     /// Figures could not be imported.
     #[error(transparent)]
     Import(#[from] crate::import::ImportError),
@@ -62,6 +79,17 @@ pub enum Error {
     /// A scenario cannot be carried out as it is written.
     #[error(transparent)]
     Scenario(#[from] crate::scenario::ScenarioErrors),
+    /// A suite cannot be carried out as it is written.
+    #[error(transparent)]
+    Suite(#[from] crate::suite::SuiteErrors),
+    /// A suite cannot be carried out in a folder.
+    #[error("{} {reason}", path.display())]
+    SuiteFolder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A modality map cannot be used.
     #[error(transparent)]
     Hl7(#[from] bench_hl7::Error),
@@ -123,12 +151,18 @@ impl Error {
             {
                 Exit::Unavailable
             }
+            Self::Store(error) => store_exit(error),
             Self::UnknownFormat(_)
+            | Self::NotABaseline { .. }
+            | Self::Tolerance(_)
+            | Self::Against(_)
             | Self::NoVariant { .. }
             | Self::Import(_)
             | Self::Read { .. }
             | Self::NoCache
             | Self::Scenario(_)
+            | Self::Suite(_)
+            | Self::SuiteFolder { .. }
             | Self::Hl7(_)
             | Self::EventLog(_)
             | Self::NoSuchMessage { .. }
@@ -183,6 +217,15 @@ pub(crate) fn report_exit(error: &bench_reports::ReportError) -> Exit {
     match error {
         Cause::Io { .. } | Cause::File { .. } => Exit::Usage,
         Cause::Query(_) => Exit::Internal,
+    }
+}
+
+fn store_exit(error: &crate::baseline::StoreError) -> Exit {
+    use crate::baseline::StoreError as Cause;
+    match error {
+        Cause::Io { source, .. } if !is_asked_wrong(source.kind()) => Exit::Unavailable,
+        Cause::Text(_) => Exit::Internal,
+        _ => Exit::Usage,
     }
 }
 

@@ -46,6 +46,38 @@ impl Exit {
         Self::Interrupted,
     ];
 
+    /// From the gravest to the least: which one a command leaves with that has several. What was not
+    /// finished comes first, then faults of `bench`, then verdicts, then what could not begin.
+    pub const BY_GRAVITY: [Self; 10] = [
+        Self::Interrupted,
+        Self::Internal,
+        Self::Invalid,
+        Self::WorkflowFailed,
+        Self::Regression,
+        Self::NotComparable,
+        Self::NoBaseline,
+        Self::Unavailable,
+        Self::Usage,
+        Self::Ok,
+    ];
+
+    /// The gravest of some; [`Exit::Ok`] of none.
+    #[must_use]
+    pub fn gravest(exits: impl IntoIterator<Item = Self>) -> Self {
+        let exits: Vec<Self> = exits.into_iter().collect();
+        let is_there = |exit: &Self| exits.contains(exit);
+        Self::BY_GRAVITY
+            .into_iter()
+            .find(is_there)
+            .unwrap_or(Self::Ok)
+    }
+
+    /// The exit that has a number.
+    #[must_use]
+    pub fn of_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|exit| exit.code() == code)
+    }
+
     /// The number that a shell sees.
     #[must_use]
     pub const fn code(self) -> u8 {
@@ -76,6 +108,31 @@ mod tests {
     #[test]
     fn the_page_on_exit_codes_lists_exactly_the_codes_there_are() {
         assert_eq!(documented_codes(), Exit::ALL.map(Exit::code));
+    }
+
+    #[test]
+    fn the_page_says_which_of_several_exit_codes_is_the_gravest() {
+        let page = include_str!("../../docs/exit-codes.md");
+        let order = Exit::BY_GRAVITY.map(|exit| format!("`{}`", exit.code()));
+        assert!(page.contains(&order.join(", ")), "{}", order.join(", "));
+        let mut all = Exit::BY_GRAVITY.map(Exit::code);
+        all.sort_unstable();
+        assert_eq!(all, Exit::ALL.map(Exit::code));
+    }
+
+    #[test]
+    fn rows_that_do_not_add_up_are_graver_than_whatever_else_was_found() {
+        use Exit::{Invalid, Ok, Unavailable, Usage, WorkflowFailed};
+        let gravest = |exits: &[Exit]| Exit::gravest(exits.iter().copied());
+        assert_eq!(gravest(&[Ok, WorkflowFailed, Invalid, Usage]), Invalid);
+        assert_eq!(
+            gravest(&[Usage, Unavailable, WorkflowFailed, Ok]),
+            WorkflowFailed
+        );
+        assert_eq!(gravest(&[Usage, Ok, Unavailable]), Unavailable);
+        assert_eq!(gravest(&[Invalid, Exit::Interrupted]), Exit::Interrupted);
+        assert_eq!(gravest(&[Ok, Ok]), Ok);
+        assert_eq!(gravest(&[]), Ok);
     }
 
     #[test]

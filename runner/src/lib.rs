@@ -5,10 +5,12 @@
 //! `run`, which prints data to the given output and returns its exit code or an [`error::Error`].
 //! What a command does to data is in the crates below: this one reads arguments and shows results.
 
+pub mod baseline;
 pub mod cli;
 pub mod doctor;
 pub mod error;
 pub mod exit;
+pub mod gate;
 pub mod import;
 pub mod inspect;
 pub mod plan;
@@ -18,6 +20,7 @@ pub mod run;
 pub mod scenario;
 pub mod sequence;
 pub mod spark;
+pub mod suite;
 pub mod terminal;
 pub mod verify;
 pub mod worker;
@@ -81,9 +84,13 @@ fn execute(command: &Command, terminal: &Terminal, out: &mut dyn Write) -> Resul
         Command::Report(arguments) => commands::report::run(arguments, out),
         Command::Compare(arguments) => commands::compare::run(arguments, out),
         Command::Import(arguments) => commands::import::run(arguments, out),
+        Command::Baseline(arguments) => commands::baseline::run(arguments, terminal, out),
+        Command::Gate(arguments) => commands::gate::run(arguments, terminal, out),
+        Command::Trend(arguments) => commands::trend::run(arguments, out),
         Command::Launch(arguments) => Err(commands::launch::run(arguments)),
         Command::List(arguments) => commands::list::run(arguments, terminal, out),
         Command::Show(arguments) => commands::show::run(arguments, terminal, out),
+        Command::Suite(arguments) => commands::suite::run(arguments, terminal, out),
         Command::Schema => commands::schema::run(out),
         Command::Generate(arguments) => commands::generate::run(arguments, terminal, out),
         Command::Truth(arguments) => commands::truth::run(arguments, terminal, out),

@@ -7,7 +7,7 @@ mod durations;
 mod resources;
 mod tables;
 
-pub(crate) use tables::short_name;
+pub(crate) use tables::{TABLES, short_name};
 
 use crate::arms::{Arm, Arms, Figures};
 use crate::error::ReportError;

@@ -11,6 +11,7 @@
 //! association  what goes along with the growth
 //! ranks        whether one order follows another
 //! paired       whether one arm is slower than another
+//! changes      where a series of nights changed its level
 //! service      what completions of one slot say of service times
 //! ```
 //!
@@ -21,6 +22,7 @@
 //! Left out: seasonal series, many variants at once, and whatever needs more runs than a bench makes.
 
 pub mod association;
+pub mod changes;
 pub mod line;
 pub mod paired;
 mod random;
@@ -32,7 +34,7 @@ pub mod summary;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
-mod simulate;
+pub(crate) mod simulate;
 
 /// The largest magnitude that is computed with. No time, count or size comes near it, and below it
 /// products of four values cannot overflow.

@@ -12,6 +12,7 @@ pub(super) enum Stream {
     PairedBootstrap = 3,
     ShapeGuard = 4,
     ShapeBootstrap = 5,
+    Changes = 6,
     #[cfg(test)]
     Simulation = 99,
 }

@@ -4,7 +4,7 @@ use super::random::{Random, Stream};
 
 /// How draws scatter, all with mean 0 and about unit scale.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Noise {
+pub(crate) enum Noise {
     /// Normal.
     Normal,
     /// Student's t with 3 degrees of freedom: now and then a value ten times the usual.
@@ -16,25 +16,25 @@ pub(super) enum Noise {
 }
 
 /// Draws for simulations.
-pub(super) struct Draws(Random);
+pub(crate) struct Draws(Random);
 
 impl Draws {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(Random::new(seed, Stream::Simulation))
     }
 
     /// Between 0 and 1, neither included.
-    pub(super) fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         ((self.0.bits() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     /// Standard normal (Box and Muller).
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    pub(super) fn noise(&mut self, noise: Noise) -> f64 {
+    pub(crate) fn noise(&mut self, noise: Noise) -> f64 {
         match noise {
             Noise::Normal => self.normal(),
             Noise::HeavyTailed => {

@@ -10,7 +10,8 @@ use std::fmt::Write;
 /// Commands by what they are about.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Runs", &["run", "verify", "report", "compare", "import"]),
-    ("Scenarios", &["list", "show", "schema"]),
+    ("Nightly", &["baseline", "gate", "trend"]),
+    ("Scenarios", &["list", "show", "suite", "schema"]),
     ("Data sets", &["generate", "truth"]),
     ("Logs", &["inspect", "eventlog"]),
     ("Ingest", &["ingest", "worker"]),

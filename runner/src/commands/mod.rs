@@ -1,9 +1,11 @@
 //! One module a command: from its arguments to its output.
 
+pub(crate) mod baseline;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod eventlog;
+pub(crate) mod gate;
 pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod ingest;
@@ -15,6 +17,8 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod show;
+pub(crate) mod suite;
+pub(crate) mod trend;
 pub(crate) mod truth;
 pub(crate) mod verify;
 pub(crate) mod worker;

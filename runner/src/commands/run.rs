@@ -1,7 +1,7 @@
 //! `bench run`
 
 use super::print_json;
-use crate::cli::RunArguments;
+use crate::cli::{RunArguments, Setting};
 use crate::doctor::{Machine, cache_dir};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -25,13 +25,8 @@ pub(crate) fn run(
     let finished = match (&arguments.resume, &arguments.scenario) {
         (Some(folder), _) => resume(folder, &options, terminal)?,
         (None, scenario) => {
-            let sets: Vec<(String, String)> = arguments
-                .set
-                .iter()
-                .map(|set| (set.key.clone(), set.value.clone()))
-                .collect();
             let name = scenario.as_deref().unwrap_or_default();
-            let loaded = load(name, &sets)?;
+            let loaded = load(name, &pairs(&arguments.set))?;
             if arguments.dry_run {
                 return show_plan(&loaded.scenario, arguments, terminal, out);
             }
@@ -75,47 +70,71 @@ fn show_plan(
 }
 
 fn options(arguments: &RunArguments) -> Result<Options, Error> {
-    let program = std::env::current_exe().map_err(Error::Launch)?;
-    let cache = match &arguments.cache {
-        Some(cache) => cache.clone(),
-        None => cache_dir(&Machine).ok_or(Error::NoCache)?.join("datasets"),
-    };
+    let keep_lakes = kept(arguments.keep_lakes, arguments.drop_lakes);
     Ok(Options {
         runs: arguments.out.clone(),
-        cache,
-        keep_lakes: match (arguments.keep_lakes, arguments.drop_lakes) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        },
+        cache: cache(arguments.cache.as_deref())?,
+        keep_lakes,
         wipe: arguments.wipe,
         space_check: !arguments.no_space_check,
         quiet: arguments.quiet,
-        command: command(arguments),
-        program,
+        command: command(arguments, keep_lakes),
+        program: program()?,
     })
 }
 
+/// Whether lakes stay, where one of the two flags says so.
+pub(crate) fn kept(keep: bool, drop: bool) -> Option<bool> {
+    match (keep, drop) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// Where generated data sets are kept.
+pub(crate) fn cache(asked: Option<&Path>) -> Result<PathBuf, Error> {
+    match asked {
+        Some(cache) => Ok(cache.to_path_buf()),
+        None => Ok(cache_dir(&Machine).ok_or(Error::NoCache)?.join("datasets")),
+    }
+}
+
+/// The program `bench`, which is its own worker and launcher.
+pub(crate) fn program() -> Result<PathBuf, Error> {
+    std::env::current_exe().map_err(Error::Launch)
+}
+
 /// The command that makes the same run again.
-fn command(arguments: &RunArguments) -> String {
+fn command(arguments: &RunArguments, keep_lakes: Option<bool>) -> String {
+    let sets: Vec<(String, String)> = pairs(&arguments.set);
+    reproduce(arguments.scenario.as_deref(), &sets, keep_lakes)
+}
+
+/// Keys and values that were set by hand.
+pub(crate) fn pairs(sets: &[Setting]) -> Vec<(String, String)> {
+    sets.iter()
+        .map(|set| (set.key.clone(), set.value.clone()))
+        .collect()
+}
+
+/// The command that makes a run of a scenario.
+pub(crate) fn reproduce(
+    scenario: Option<&str>,
+    sets: &[(String, String)],
+    keep_lakes: Option<bool>,
+) -> String {
     let mut command = "bench run".to_owned();
-    if let Some(scenario) = &arguments.scenario {
+    if let Some(scenario) = scenario {
         let _ = write!(command, " {}", quoted(scenario));
     }
-    for set in &arguments.set {
-        let _ = write!(
-            command,
-            " --set {}",
-            quoted(&format!("{}={}", set.key, set.value))
-        );
+    for (key, value) in sets {
+        let _ = write!(command, " --set {}", quoted(&format!("{key}={value}")));
     }
-    for (asked, flag) in [
-        (arguments.keep_lakes, "--keep-lakes"),
-        (arguments.drop_lakes, "--drop-lakes"),
-    ] {
-        if asked {
-            let _ = write!(command, " {flag}");
-        }
+    match keep_lakes {
+        Some(true) => command.push_str(" --keep-lakes"),
+        Some(false) => command.push_str(" --drop-lakes"),
+        None => {}
     }
     command
 }
@@ -181,7 +200,7 @@ fn evidence(evidence: &Evidence, terminal: &Terminal, text: &mut String) {
 }
 
 /// A path from the current folder, where that is shorter.
-fn relative(path: &Path) -> PathBuf {
+pub(crate) fn relative(path: &Path) -> PathBuf {
     std::env::current_dir()
         .ok()
         .and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf))

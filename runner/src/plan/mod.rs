@@ -7,6 +7,7 @@ mod estimate;
 mod text;
 
 pub use text::text;
+pub(crate) use text::time;
 
 use crate::error::Error;
 use crate::scenario::{DatasetSource, Enforcement, Scenario, Sequence, Variant};

@@ -171,7 +171,7 @@ fn room(bytes: u64) -> String {
 }
 
 /// A time as roughly as it is known.
-fn time(seconds: f64) -> String {
+pub(crate) fn time(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 1.0 => "1 s".to_owned(),
         seconds if seconds < 100.0 => format!("{seconds:.0} s"),

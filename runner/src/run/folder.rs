@@ -114,20 +114,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// Makes a new one below `runs`: `<UTC time>-<scenario>-<4 hex>`.
     pub(crate) fn create(runs: &Path, scenario: &str) -> Result<Self, Error> {
-        fs::create_dir_all(runs).map_err(Error::at("create", runs))?;
-        let runs = runs.canonicalize().map_err(Error::at("read", runs))?;
-        let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        let time: String = now.chars().filter(char::is_ascii_alphanumeric).collect();
-        // Names are drawn until one is free: two runs may begin in the same second.
-        loop {
-            let draw = uuid::Uuid::new_v4().as_u128() as u16;
-            let path = runs.join(format!("{time}-{scenario}-{draw:04x}"));
-            match fs::create_dir(&path) {
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::at("create", &path)(error)),
-                Ok(()) => return Self::open(&path),
-            }
-        }
+        Self::open(&fresh(runs, scenario)?)
     }
 
     /// One that exists.
@@ -195,6 +182,29 @@ impl Folder {
             .and_then(|()| fs::rename(&unfinished, &path));
         written.map_err(Error::at("write", &path))
     }
+}
+
+/// Makes a new folder in another, named by the time and by what it is for.
+pub(crate) fn fresh(within: &Path, name: &str) -> Result<PathBuf, Error> {
+    fs::create_dir_all(within).map_err(Error::at("create", within))?;
+    let within = within.canonicalize().map_err(Error::at("read", within))?;
+    let time: String = wall().chars().filter(char::is_ascii_alphanumeric).collect();
+    // Names are drawn until one is free: two runs may begin in the same second.
+    loop {
+        let draw = uuid::Uuid::new_v4().as_u128() as u16;
+        let path = within.join(format!("{time}-{name}-{draw:04x}"));
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::at("create", &path)(error)),
+            Ok(()) => return Ok(path),
+        }
+    }
+}
+
+/// The scenario's name of a run directory, and how the run stands.
+pub(crate) fn standing(path: &Path) -> Result<(String, RunStatus), Error> {
+    let run = Folder::read(path)?;
+    Ok((run.scenario.name, run.status))
 }
 
 /// Locks a file that is made for it; it is unlocked when the process ends, however it does.

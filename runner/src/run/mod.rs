@@ -31,6 +31,7 @@ mod play;
 pub use again::verify_again;
 pub use conductor::{Arm, ConductError, Conductor};
 pub use error::RunError;
-pub(crate) use folder::REPORT_FILE;
+pub(crate) use folder::{REPORT_FILE, fresh, lock, standing, wall};
+pub(crate) use session::exit_of;
 pub use session::{Finished, Options, resume, start};
 pub use world::{Cost, Happening, Sent, StartError, Started, Usage, World};

@@ -227,6 +227,16 @@ fn check_space(scenario: &Scenario, disk: &Disk) -> Result<(), RunError> {
     }
 }
 
+/// The exit code of a run that ended so.
+pub(crate) fn exit_of(status: RunStatus) -> Exit {
+    match status {
+        RunStatus::Completed | RunStatus::Cancelled | RunStatus::Running => Exit::Ok,
+        RunStatus::Invalid => Exit::Invalid,
+        RunStatus::Failed => Exit::WorkflowFailed,
+        RunStatus::Interrupted => Exit::Interrupted,
+    }
+}
+
 /// A runner's work.
 struct Session<'a> {
     folder: Folder,
@@ -276,16 +286,10 @@ impl Session<'_> {
         self.close(status)?;
         findings.extend(self.verifications.findings());
         findings.extend(self.spark.findings());
-        let exit = match status {
-            RunStatus::Completed | RunStatus::Cancelled | RunStatus::Running => Exit::Ok,
-            RunStatus::Invalid => Exit::Invalid,
-            RunStatus::Failed => Exit::WorkflowFailed,
-            RunStatus::Interrupted => Exit::Interrupted,
-        };
         Ok(Finished {
             folder: self.folder.path,
             status,
-            exit,
+            exit: exit_of(status),
             findings,
         })
     }

@@ -42,7 +42,7 @@ impl ScenarioErrors {
         &self.0
     }
 
-    pub(super) fn one(file: &str, what: impl Into<String>) -> Self {
+    pub(crate) fn one(file: &str, what: impl Into<String>) -> Self {
         Self(vec![ScenarioError {
             place: None,
             file: file.to_owned(),
@@ -68,7 +68,7 @@ impl fmt::Display for ScenarioErrors {
 impl std::error::Error for ScenarioErrors {}
 
 /// Collects what is wrong while a scenario is read.
-pub(super) struct Errors {
+pub(crate) struct Errors {
     file: String,
     found: BTreeSet<ScenarioError>,
     /// Keys whose value could not be read: what depends on them is not judged.
@@ -76,7 +76,7 @@ pub(super) struct Errors {
 }
 
 impl Errors {
-    pub(super) fn new(file: &str) -> Self {
+    pub(crate) fn new(file: &str) -> Self {
         Self {
             file: file.to_owned(),
             found: BTreeSet::new(),
@@ -85,22 +85,22 @@ impl Errors {
     }
 
     /// Notes that something is wrong with a key.
-    pub(super) fn at(&mut self, place: &Place, key: &str, what: impl Into<String>) {
+    pub(crate) fn at(&mut self, place: &Place, key: &str, what: impl Into<String>) {
         self.push(Some(place.clone()), Some(key.to_owned()), what.into());
     }
 
     /// Notes that a key's value, or a section that ends in a full stop, cannot be read.
-    pub(super) fn unread(&mut self, key: &str) {
+    pub(crate) fn unread(&mut self, key: &str) {
         self.unread.insert(key.to_owned());
     }
 
     /// How many things were found.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.found.len()
     }
 
     /// Notes that something is wrong at a place, whatever the key.
-    pub(super) fn plain(&mut self, place: Option<Place>, what: impl Into<String>) {
+    pub(crate) fn plain(&mut self, place: Option<Place>, what: impl Into<String>) {
         self.push(place, None, what.into());
     }
 
@@ -115,7 +115,7 @@ impl Errors {
     }
 
     /// Whether these keys could be read wherever they stand.
-    pub(super) fn could_read(&self, keys: &[&str]) -> bool {
+    pub(crate) fn could_read(&self, keys: &[&str]) -> bool {
         let is_of = |unread: &String, key: &str| {
             unread == key || unread.ends_with('.') && key.starts_with(unread.as_str())
         };
@@ -126,7 +126,7 @@ impl Errors {
     }
 
     /// The value, or everything that was found.
-    pub(super) fn finish<T>(self, value: Option<T>) -> Result<T, ScenarioErrors> {
+    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, ScenarioErrors> {
         match value {
             Some(value) if self.found.is_empty() => Ok(value),
             _ => Err(ScenarioErrors(self.found.into_iter().collect())),

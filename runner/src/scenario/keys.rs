@@ -308,7 +308,7 @@ fn is_below(key: &str, section: &str) -> bool {
 }
 
 /// The nearest of some words, if one is near.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(word, name), name))

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// What a key's value may be.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Boolean,
     /// A whole number within bounds.
     Count {
@@ -49,7 +49,7 @@ pub(super) enum Kind {
 
 /// A word of a choice.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word {
+pub(crate) struct Word {
     pub(super) name: &'static str,
     /// Whether the part that it asks for exists.
     pub(super) is_built: bool,
@@ -151,7 +151,7 @@ pub(super) const NAME: &str = "a name of letters, digits, `-`, `_` and `.` that 
 
 impl Kind {
     /// Reads a value; else says what is wrong with it.
-    pub(super) fn read(&self, node: &Node) -> Result<Value, String> {
+    pub(crate) fn read(&self, node: &Node) -> Result<Value, String> {
         let wrong = || format!("is {}; allowed is {}", node.tree.describe(), self.allowed());
         let value = match (self, &node.tree) {
             (Self::NotBuilt, _) => return Err("is not built yet: leave it out".to_owned()),

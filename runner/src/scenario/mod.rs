@@ -33,7 +33,10 @@ mod show;
 mod source;
 mod units;
 
+pub(crate) use error::Errors;
 pub use error::{ScenarioError, ScenarioErrors};
+pub(crate) use keys::nearest;
+pub(crate) use kind::Kind;
 pub use kind::Value;
 pub use layer::{Given, Layer, Origin};
 pub use model::{
@@ -46,10 +49,10 @@ pub use schema::schema;
 pub use secrets::HIDDEN;
 pub use shipped::SHIPPED;
 pub use source::Place;
+pub(crate) use source::{Entry, Node, Tree, parse as parse_toml};
 pub(crate) use units::{duration, size};
 pub use units::{duration_text, size_text};
 
-use error::Errors;
 use std::path::{Path, PathBuf};
 
 /// A scenario, read, checked and resolved.

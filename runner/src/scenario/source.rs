@@ -32,14 +32,14 @@ impl fmt::Display for Place {
 
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
-    pub(super) at: Place,
-    pub(super) tree: Tree,
+pub(crate) struct Node {
+    pub(crate) at: Place,
+    pub(crate) tree: Tree,
 }
 
 /// A value of TOML.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Tree {
+pub(crate) enum Tree {
     Boolean(bool),
     Integer(i128),
     Float(f64),
@@ -52,15 +52,15 @@ pub(super) enum Tree {
 
 /// A key of a table, its place, and its value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
-    pub(super) name: String,
-    pub(super) at: Place,
-    pub(super) node: Node,
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) at: Place,
+    pub(crate) node: Node,
 }
 
 impl Tree {
     /// What it is, as an error says it.
-    pub(super) fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Boolean(value) => value.to_string(),
             Self::Integer(value) => value.to_string(),
@@ -103,13 +103,13 @@ impl<'a> Places<'a> {
 
 /// What is wrong with a text that is no TOML, and where.
 #[derive(Debug)]
-pub(super) struct SyntaxError {
-    pub(super) at: Option<Place>,
-    pub(super) what: String,
+pub(crate) struct SyntaxError {
+    pub(crate) at: Option<Place>,
+    pub(crate) what: String,
 }
 
 /// Reads a file's text.
-pub(super) fn parse(text: &str) -> Result<Node, Vec<SyntaxError>> {
+pub(crate) fn parse(text: &str) -> Result<Node, Vec<SyntaxError>> {
     let places = Places::new(text);
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
@@ -137,7 +137,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Vec<SyntaxError>> {
 }
 
 /// Reads the value of a `--set`: TOML where it is, else the text itself.
-pub(super) fn parse_flag(value: &str, flag: &str) -> Node {
+pub(crate) fn parse_flag(value: &str, flag: &str) -> Node {
     let at = Place::Flag(flag.to_owned());
     let place = |_| at.clone();
     match DeValue::parse(value) {
@@ -153,7 +153,7 @@ pub(super) fn parse_flag(value: &str, flag: &str) -> Node {
 }
 
 /// Splits a dotted key, in which parts may be quoted.
-pub(super) fn split_key(key: &str) -> Option<Vec<String>> {
+pub(crate) fn split_key(key: &str) -> Option<Vec<String>> {
     if key.contains(['\n', '\r', '#', '=']) {
         return None;
     }

@@ -6,3 +6,4 @@ mod kills;
 mod lies;
 mod runs;
 mod spark;
+mod suites;

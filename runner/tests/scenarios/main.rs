@@ -7,6 +7,7 @@ mod plan;
 mod properties;
 mod schema;
 mod shipped;
+mod suites;
 
 use bench_runner::scenario::{self, Loaded, ScenarioErrors};
 use std::path::Path;
