@@ -14,6 +14,7 @@ mod arms;
 pub mod charts;
 mod compare;
 mod differences;
+mod effects;
 mod error;
 mod evidence;
 pub mod gate;

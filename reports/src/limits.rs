@@ -1,6 +1,7 @@
 //! What cannot be concluded from some runs: it stands under every evidence table.
 
 use crate::arms::{Arm, Arms, is};
+use crate::effects::without_effect;
 use crate::error::ReportError;
 use crate::number::counted;
 use polars::prelude::{DataFrame, Expr, IntoLazy, col, lit};
@@ -89,6 +90,7 @@ fn of_arm(arms: &Arms<'_>, arm: &Arm, limits: &mut Vec<String>) -> Result<(), Re
             arm.prefix
         ));
     }
+    limits.extend(without_effect(arms, arm));
     let own = col("column")
         .eq(lit(arm.key.0))
         .and(col("repeat").eq(lit(arm.key.1)));

@@ -181,6 +181,52 @@ fn repeats_are_shown_as_their_median_and_range() {
     assert!(markdown(&report).contains("baseline (median of 2, min to max)"));
 }
 
+/// The stored run with something else in its `run.json`.
+fn changed(change: impl FnOnce(&mut serde_json::Value)) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run-format-1");
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let path = folder.path().join("run.json");
+    let mut facts = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    change(&mut facts);
+    std::fs::write(&path, facts.to_string()).unwrap();
+    Run::read(folder.path()).unwrap()
+}
+
+#[test]
+fn a_setting_that_had_no_effect_is_named_with_where_and_why() {
+    let run = changed(|facts| {
+        let entry = |workflows: &[u32], reason: &str| serde_json::json!({"repeat": 1, "workflows": workflows, "reason": reason});
+        facts["without_effect"] = serde_json::json!({
+            "baseline": {"adaptive": [entry(&[1, 2], "none of the 9 SQL executions was adapted")]},
+            "tuned": {
+                "auto_compact": [entry(&[1, 2, 3, 5], "no commit found enough small files to compact")],
+                "shuffle_partitions": [entry(&[1, 3], "2 of 5"), entry(&[2], "3 of 5")],
+            },
+        });
+    });
+    let limits = report(&[run]).unwrap().limits;
+    let of = |name: &str| {
+        let own = limits.iter().filter(|limit| limit.starts_with(name));
+        own.filter(|limit| limit.contains("no effect"))
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("baseline"),
+        [
+            "baseline: `adaptive` had no effect in any workflow: none of the 9 SQL executions was adapted."
+        ]
+    );
+    insta::assert_snapshot!(of("tuned").join("\n"), @r"
+    tuned: `auto_compact` had no effect in workflows 1 to 3, 5: no commit found enough small files to compact.
+    tuned: `shuffle_partitions` had no effect in workflows 1 to 3: of workflows 1, 3, 2 of 5. `run.json` has the reasons of the others.
+    ");
+}
+
 #[test]
 fn a_cell_that_is_no_number_is_named_by_line_and_column() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,12 +6,14 @@
 //!
 //! The journal is the truth and is written first; everything else here is a function of its events.
 
+mod effects;
 mod event;
 mod files;
 mod history;
 mod journal;
 mod spark;
 
+pub use effects::{WithoutEffect, without_effect};
 pub use event::{
     ArmId, AttemptEnd, AttemptOutcome, Cause, Event, Exit, Injected, Limits, Record, RunStatus,
     TableProbe, WorkflowStatus,

@@ -3,7 +3,7 @@
 use super::dataset::Identity;
 use super::error::RunError as Error;
 use crate::doctor::MachineFacts;
-use crate::record::{Limits, RunStatus};
+use crate::record::{Limits, RunStatus, WithoutEffect};
 use crate::scenario::Scenario;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,9 @@ pub(crate) struct RunFile {
     /// Settings that were asked for and that the target cannot honour, by variant.
     #[serde(default)]
     pub(crate) unsupported: BTreeMap<String, BTreeSet<String>>,
+    /// Settings that changed nothing, by variant and name, as its target's workers found.
+    #[serde(default)]
+    pub(crate) without_effect: BTreeMap<String, BTreeMap<String, Vec<WithoutEffect>>>,
 }
 
 /// The machine that a run is made on.

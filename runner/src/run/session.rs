@@ -13,7 +13,7 @@ use crate::doctor::{Machine, MachineFacts, Place as Disk};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::plan::{self, Plan};
-use crate::record::{ArmId, Event, History, Journal, RunStatus, write_tables};
+use crate::record::{ArmId, Event, History, Journal, RunStatus, without_effect, write_tables};
 use crate::scenario::{DatasetSource, Expect, HIDDEN, Loaded, Scenario, TargetKind, Variant};
 use crate::spark;
 use crate::terminal::Terminal;
@@ -111,6 +111,7 @@ pub fn start(
         revision: None,
         effective: BTreeMap::new(),
         unsupported: BTreeMap::new(),
+        without_effect: BTreeMap::new(),
         engines: BTreeMap::new(),
     };
     folder.write(&run)?;
@@ -299,6 +300,7 @@ impl Session<'_> {
         self.tell(Event::RunEnded { status })?;
         self.journal.sync()?;
         let history = write_tables(&self.folder.path)?;
+        self.run.without_effect = without_effect(&history);
         for arm in &history.arms {
             let limits = self.run.limits.entry(arm.id.variant.clone());
             limits.or_insert_with(|| arm.limits.clone());

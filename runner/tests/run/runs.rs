@@ -310,3 +310,29 @@ fn the_worker_of_the_documentation_works() {
         .sum();
     assert_eq!(messages, 300);
 }
+
+#[test]
+fn a_setting_that_a_worker_found_without_effect_is_in_the_report() {
+    let bench = env!("CARGO_BIN_EXE_bench");
+    let told = r#""without_effect":{"auto_compact":"no commit compacted"}"#;
+    let script = format!("{bench:?} worker embedded | sed -u 's/\"type\":\"done\"/&,{told}/'");
+    let command = serde_json::to_string(&["sh", "-c", &script]).unwrap();
+    let bench = Bench::new(&format!(
+        "{SMALL}\n[target]\nkind = \"command\"\ncommand = {command}\n"
+    ));
+    let (code, text) = bench.run(&["--set", "sequence.stop_after=2"]);
+    assert_eq!(code, Some(0), "{text}");
+    let run = bench.only_run();
+    let entry =
+        serde_json::json!([{"repeat": 1, "workflows": [1, 2], "reason": "no commit compacted"}]);
+    assert_eq!(
+        run.json("run.json")["without_effect"]["default"]["auto_compact"],
+        entry
+    );
+    let report = run.text("report.md");
+    assert!(
+        report
+            .contains("default: `auto_compact` had no effect in any workflow: no commit compacted"),
+        "{report}"
+    );
+}

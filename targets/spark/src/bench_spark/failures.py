@@ -8,8 +8,11 @@ an exception is passed on whole, since it may quote a row.
 import re
 from pathlib import Path
 
-# What the JVM exits with at `-XX:+ExitOnOutOfMemoryError`.
-OUT_OF_MEMORY_EXIT = 3
+# What the JVM exits with at `-XX:+ExitOnOutOfMemoryError`, and what Spark exits with where it sees the
+# error first.
+OUT_OF_MEMORY_EXITS = (3, 52)
+# What Spark exits with where an executor cannot reach its driver, or is not taken back by it.
+LOST_EXECUTOR_EXITS = (56, 58)
 _OUT_OF_MEMORY = re.compile(r"(?:java\.lang\.)?OutOfMemoryError(?:: ([A-Za-z ]+))?")
 _EXECUTOR_LOST = re.compile(r"ExecutorLostFailure|[Ll]ost executor|Executor heartbeat timed out")
 _PYTHON_DIED = re.compile(r"Python worker exited unexpectedly|Python worker failed to connect")
@@ -42,10 +45,15 @@ def describe(text: str, kind: str, oom_kills: int) -> str:
 
 def jvm_exit(code: int | None) -> str:
     """What the end of the JVM means, by the exit code of its process."""
-    if code == OUT_OF_MEMORY_EXIT:
+    if code in OUT_OF_MEMORY_EXITS:
         return (
             "OutOfMemoryError: the JVM had no heap left and ended itself; raise resources.memory, or "
             "target.conf's spark.driver.memory"
+        )
+    if code in LOST_EXECUTOR_EXITS:
+        return (
+            f"lost executor: it did not reach its driver for long (exit code {code}); the machine was "
+            "asleep, or busy with something else"
         )
     if code is not None and code < 0:
         return f"the JVM was killed by signal {-code}"

@@ -64,6 +64,11 @@ def configuration(hello: Hello, settings: Settings) -> dict[str, str]:
         "spark.pyspark.python": sys.executable,
         "spark.pyspark.driver.python": sys.executable,
     }
+    if is_local(hello):
+        # An executor that is threads of the driver cannot be lost. After a pause of two minutes (a
+        # laptop that slept, a machine that others keep busy) Spark takes it for lost all the same,
+        # cannot register it again, and ends itself ten minutes later.
+        conf["spark.storage.blockManagerHeartbeatTimeoutMs"] = "30d"
     if options.jars:
         jars = sorted(str(jar) for jar in Path(options.jars).glob("*.jar"))
         if not jars:
