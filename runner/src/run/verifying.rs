@@ -5,8 +5,8 @@ use super::error::RunError;
 use crate::record::{
     ArmHistory, ArmId, AttemptEnd, AttemptOutcome, WorkflowHistory, WorkflowStatus,
 };
-use crate::scenario::{Mode, Sequence, Variant};
-use crate::verify::{Ingested, Interleaving, Outcome, Subject, Truth, Verification};
+use crate::scenario::{Mode, Pipeline, Sequence, Variant};
+use crate::verify::{Ingested, Interleaving, Outcome, Subject, Ties, Truth, Verification};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -119,6 +119,10 @@ pub(super) fn verify(
         dataset_root: logs.root.clone(),
         workflows: ingested(arm, batches),
         interleaving: interleaving(&variant.sequence),
+        ties: match &variant.target.spark {
+            Some(spark) if spark.pipeline == Pipeline::Scout => Ties::Open,
+            _ => Ties::GreatestName,
+        },
         create_mapping: variant
             .settings
             .get("create_mapping")

@@ -47,7 +47,9 @@ pub(super) fn check(
     } else {
         (None, None)
     };
-    let after = counts.as_deref().map(AfterWorkflow::of);
+    let after = counts
+        .as_deref()
+        .map(|counts| AfterWorkflow::of(counts, plan.ties));
     let versions_of = |table: &OpenTable, checks: &mut Checks| {
         committed::check(table, subject, &plan, after.as_ref(), checks);
     };

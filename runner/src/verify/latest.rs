@@ -146,7 +146,7 @@ impl Latest {
         let check = checks.none_wrong("keys", name, "keys missing or unexpected", wrong);
         if winners.open() > 0 {
             check.note(format!(
-                "for {} accessions the order of the workflows leaves open which report is the latest",
+                "for {} accessions the order of the workflows, or an equal time, leaves open which report is the latest",
                 winners.open()
             ));
         }

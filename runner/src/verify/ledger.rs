@@ -4,7 +4,7 @@ use super::checks::{Checks, Wrong};
 use super::facts::{Facts, LogScan, Message};
 use super::plan::Plan;
 use super::verification::Position;
-use super::{Ingested, Ledger, LostMessage, Outcome, ReportCounts, Subject, TableCounts};
+use super::{Ingested, Ledger, LostMessage, Outcome, ReportCounts, Subject, TableCounts, Ties};
 use bench_tables::Table;
 use bench_tables::fold::Counts;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ pub(super) fn check(
             (Some(counts), is_single) => {
                 wrong.extend(reports(ledger, counts, is_single));
                 if is_single {
-                    wrong.extend(tables(ledger, counts));
+                    wrong.extend(tables(ledger, counts, plan.ties));
                 } else {
                     undetermined += 1;
                 }
@@ -209,7 +209,7 @@ fn reports(ledger: &Ledger, counts: &Counts, is_single: bool) -> Wrong {
 }
 
 /// What a workflow of one attempt did to the tables that it reports on.
-fn tables(ledger: &Ledger, counts: &Counts) -> Wrong {
+fn tables(ledger: &Ledger, counts: &Counts, ties: Ties) -> Wrong {
     let mut wrong = Wrong::default();
     let mut compare =
         |table: Table, numbers: &dyn Fn(TableCounts) -> Vec<(&'static str, u64, u64)>| {
@@ -235,12 +235,15 @@ fn tables(ledger: &Ledger, counts: &Counts) -> Wrong {
     compare(Table::Mapping, &|found| {
         vec![("inserted", counts.mapping.inserted, found.inserted)]
     });
-    compare(Table::Dx, &|found| {
-        vec![
-            ("inserted", counts.dx.appended, found.inserted),
-            ("deleted", counts.dx.deleted, found.deleted),
-        ]
-    });
+    // Equals may have another number of diagnoses each.
+    if ties == Ties::GreatestName {
+        compare(Table::Dx, &|found| {
+            vec![
+                ("inserted", counts.dx.appended, found.inserted),
+                ("deleted", counts.dx.deleted, found.deleted),
+            ]
+        });
+    }
     let range = counts.mapping.history;
     if let Some(found) = ledger.tables.get(Table::MappingHistory.name())
         && !range.contains(found.inserted)
@@ -321,8 +324,9 @@ pub(super) struct AfterWorkflow {
 }
 
 impl AfterWorkflow {
-    /// Adds up what each step did. The history is left out: its rows are a range.
-    pub(super) fn of(counts: &[Counts]) -> Self {
+    /// Adds up what each step did. The history is left out: its rows are a range. So is dx where ties are
+    /// open: equals may have another number of diagnoses each.
+    pub(super) fn of(counts: &[Counts], ties: Ties) -> Self {
         let mut rows: BTreeMap<Table, Vec<u64>> = BTreeMap::new();
         let sum = |change: &dyn Fn(&Counts) -> (u64, u64)| {
             let mut rows = 0;
@@ -339,7 +343,9 @@ impl AfterWorkflow {
         rows.insert(Table::Curated, sum(&|c| (c.curated.inserted, 0)));
         rows.insert(Table::Latest, sum(&|c| (c.latest.inserted, 0)));
         rows.insert(Table::Mapping, sum(&|c| (c.mapping.inserted, 0)));
-        rows.insert(Table::Dx, sum(&|c| (c.dx.appended, c.dx.deleted)));
+        if ties == Ties::GreatestName {
+            rows.insert(Table::Dx, sum(&|c| (c.dx.appended, c.dx.deleted)));
+        }
         Self { rows }
     }
 

@@ -33,7 +33,7 @@ use std::time::Instant;
 
 pub use subject::{
     FailedLog, Ingested, Interleaving, Ledger, LostMessage, Outcome, ReportCounts, StateCounts,
-    Subject, TableCounts, Truth,
+    Subject, TableCounts, Ties, Truth,
 };
 pub use verification::{Check, Position, Status, Verification};
 

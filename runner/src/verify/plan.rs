@@ -6,7 +6,7 @@
 //! segment with one workflow is one batch; in a longer one the batches are open.
 
 use super::facts::Facts;
-use super::{Ingested, Interleaving, Outcome, Subject};
+use super::{Ingested, Interleaving, Outcome, Subject, Ties};
 use std::collections::BTreeSet;
 
 /// A workflow whose rows are in `reports`.
@@ -30,6 +30,8 @@ pub(super) struct Plan {
     pub(super) is_exact: bool,
     /// Whether the batches are known, and only the attempts within a workflow are not.
     pub(super) batches_known: bool,
+    /// Which of equals becomes the latest.
+    pub(super) ties: Ties,
     /// By log, the steps that brought it.
     of_log: Vec<Vec<u32>>,
 }
@@ -78,6 +80,7 @@ impl Plan {
             trailing,
             is_exact,
             batches_known,
+            ties: subject.ties,
             of_log,
         }
     }

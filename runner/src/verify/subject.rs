@@ -22,6 +22,8 @@ pub struct Subject {
     pub workflows: Vec<Ingested>,
     /// How attempts of different workflows followed each other.
     pub interleaving: Interleaving,
+    /// Which of some reports of one batch, accession and time becomes the latest.
+    pub ties: Ties,
     /// Whether the engine was told to derive the mapping.
     pub create_mapping: bool,
     /// Threads to read with.
@@ -51,6 +53,17 @@ pub enum Interleaving {
     OneAtATime,
     /// Several attempts run at once.
     Overlapping,
+}
+
+/// Which of some reports of one batch, one accession and one message time becomes the latest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ties {
+    /// The one with the greatest name, as targets of this project do it.
+    #[default]
+    GreatestName,
+    /// Any of them: the platform's own transformer ranks by the time alone.
+    Open,
 }
 
 /// How a workflow ended.

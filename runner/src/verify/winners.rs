@@ -1,8 +1,10 @@
 //! Which report may stand in `reports_latest` for each accession.
 //!
 //! Where the batches are known, one; where a segment holds several workflows, those that any
-//! batches in any order can bring about, which differ only for missing or equal message times.
+//! batches in any order can bring about, which differ only for missing or equal message times. Where
+//! the target leaves ties open ([`Ties`]), each of some equals of a batch is possible.
 
+use super::Ties;
 use super::facts::{Facts, MessageId};
 use super::plan::Plan;
 use std::collections::{HashMap, HashSet};
@@ -39,7 +41,7 @@ impl Winners {
         for of_accession in events.chunk_by(|a, b| a.accession == b.accession) {
             let mut possible = Vec::new();
             for block in of_accession.chunk_by(|a, b| a.block == b.block) {
-                possible = after_block(facts, &possible, block);
+                possible = after_block(facts, &possible, block, plan.ties);
             }
             let accession = of_accession[0].accession;
             winners.one[accession as usize] = possible[0];
@@ -110,9 +112,14 @@ fn events(facts: &Facts, plan: &Plan, limit: usize) -> Vec<Event> {
 }
 
 /// The possible stored reports after a block; `possible` are those before, none if nothing stood.
-fn after_block(facts: &Facts, possible: &[MessageId], block: &[Event]) -> Vec<MessageId> {
+fn after_block(
+    facts: &Facts,
+    possible: &[MessageId],
+    block: &[Event],
+    ties: Ties,
+) -> Vec<MessageId> {
     let time = |id: MessageId| facts.row_of(id).and_then(|row| row.message_dt());
-    // Of one step only the greatest time can win, and of its equals the greatest name.
+    // Of one step only the greatest time can win, and of its equals the greatest name, or any.
     let mut best: Vec<MessageId> = Vec::new();
     let mut without_time: Vec<MessageId> = Vec::new();
     for step in block.chunk_by(|a, b| a.step == b.step) {
@@ -122,7 +129,12 @@ fn after_block(facts: &Facts, possible: &[MessageId], block: &[Event]) -> Vec<Me
                 .cmp(&time(b))
                 .then_with(|| facts.name_of(a).cmp(&facts.name_of(b)))
         });
-        best.extend(greatest);
+        match (greatest, ties) {
+            (Some(greatest), Ties::Open) => {
+                best.extend(ids().filter(|&id| time(id) == time(greatest)));
+            }
+            (greatest, _) => best.extend(greatest),
+        }
     }
     if best.len() > 1 {
         // Each may have been a batch of its own, or part of a greater one.
@@ -156,7 +168,7 @@ fn after_block(facts: &Facts, possible: &[MessageId], block: &[Event]) -> Vec<Me
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::{Ingested, Interleaving, Outcome, Subject, Truth};
+    use crate::verify::{Ingested, Interleaving, Outcome, Subject, Ties, Truth};
     use bench_tables::fold::{Fact, Fold, Reached, Settings};
     use std::collections::BTreeMap;
     use std::path::Path;
@@ -219,6 +231,49 @@ mod tests {
             fold.interrupted(&rows, reached).expect("the facts agree");
         }
         fold
+    }
+
+    #[test]
+    fn of_equals_of_a_batch_the_greatest_name_wins_or_any_where_ties_are_open() {
+        let folder = tempfile::tempdir().expect("a folder is made");
+        let logs = ["20230101.log".to_owned(), "20230102.log".to_owned()];
+        // Accession 1 has equals, 2 equals without a time, 3 equals that a later batch outdates.
+        let first = [
+            (1, Some(5)),
+            (1, Some(5)),
+            (1, Some(4)),
+            (2, None),
+            (2, None),
+            (3, Some(1)),
+            (3, Some(1)),
+        ];
+        write(folder.path(), &logs[0], &first);
+        write(
+            folder.path(),
+            &logs[1],
+            &[(1, Some(5)), (2, Some(9)), (3, Some(2))],
+        );
+        let mut subject = Subject {
+            truth: Truth::ReadFromLogs,
+            dataset_root: folder.path().to_owned(),
+            workflows: (1..).zip(&logs).map(|(n, log)| ingested(n, log)).collect(),
+            ..Subject::default()
+        };
+        let mut scans = crate::verify::facts::scan(folder.path(), &logs, true, 1);
+        let facts = Facts::of(&subject, &logs, &mut scans).expect("the logs are read");
+        let winners = |subject: &Subject| {
+            let plan = Plan::new(subject, &facts, &[true; 2]);
+            let winners = Winners::after(&facts, &plan, plan.steps.len());
+            ["1", "2", "3"].map(|text| {
+                let accession = (0..facts.accessions.len() as u32)
+                    .find(|&at| facts.accessions.get(at) == text)
+                    .expect("it is there");
+                winners.of(accession).to_vec()
+            })
+        };
+        assert_eq!(winners(&subject), [vec![1], vec![4], vec![9]]);
+        subject.ties = Ties::Open;
+        assert_eq!(winners(&subject), [vec![0, 1], vec![3, 4], vec![9]]);
     }
 
     #[test]

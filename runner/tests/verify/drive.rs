@@ -2,7 +2,7 @@
 
 use bench_generator::{Options, Overrides, Silent, Spec};
 use bench_runner::probe::LakeProbe;
-use bench_runner::verify::{Ingested, Interleaving, Ledger, Outcome, Subject, Truth};
+use bench_runner::verify::{Ingested, Interleaving, Ledger, Outcome, Subject, Ties, Truth};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -202,6 +202,7 @@ pub(crate) fn subject(dataset: &Path, lake: &Path, workflows: Vec<Ingested>) -> 
         dataset_root: dataset.to_owned(),
         workflows,
         interleaving: Interleaving::Sequential,
+        ties: Ties::GreatestName,
         create_mapping: true,
         threads: 2,
     }

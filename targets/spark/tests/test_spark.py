@@ -2,12 +2,10 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import pytest
@@ -46,7 +44,7 @@ def log(messages: tuple[tuple[str, str, str], ...]) -> str:
 class Worker:
     """A worker's process."""
 
-    def __init__(self, folder: Path, conf: dict[str, str]) -> None:
+    def __init__(self, folder: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "bench_spark", "worker"],
@@ -68,7 +66,7 @@ class Worker:
                 "jars": str(Path(sys.prefix).parent / "jars"),
                 "modalities": str(ROOT / "hl7" / "data" / "modality_mapping_codes.csv"),
                 "event_log": str(folder / "events"),
-                "conf": {**SMALL, **conf},
+                "conf": SMALL,
             },
         )
         self.ready = self.hear()
@@ -94,24 +92,14 @@ class Worker:
         self.say(type="ingest", workflow=workflow, attempt=attempt, manifest=manifest, last=False)
         return self.hear()
 
-    def jvm(self) -> int:
-        """Process id of its JVM."""
-        threads = Path(f"/proc/{self.process.pid}/task").iterdir()
-        children = " ".join((thread / "children").read_text() for thread in threads)
-        for child in children.split():
-            if Path(f"/proc/{child}/comm").read_text().strip() == "java":
-                return int(child)
-        raise AssertionError("the worker has no JVM")
-
 
 @pytest.fixture
-def worker(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Worker]:
-    """A worker that is ready, with one log. A test may ask for further settings of Spark."""
+def worker(tmp_path: Path) -> Iterator[Worker]:
     logs = tmp_path / "logs" / "2024"
     logs.mkdir(parents=True)
     (logs / "20240105.log").write_text(log(MESSAGES), encoding="latin-1", newline="")
     (tmp_path / "lake").mkdir()
-    worker = Worker(tmp_path, getattr(request, "param", {}))
+    worker = Worker(tmp_path)
     yield worker
     worker.process.kill()
     worker.process.wait()
@@ -151,29 +139,3 @@ def test_a_repeated_attempt_inserts_nothing_and_a_deliberate_ingest_rows_without
     worker.say(type="shutdown")
     assert worker.process.wait() == 0
     assert list((tmp_path / "events").glob("eventlog_v2_*/events_1_*.zstd"))
-
-
-# Spark's two minutes for an executor to be heard of, and its ten seconds between heartbeats, made short.
-IMPATIENT = {
-    "spark.network.timeout": "5s",
-    "spark.network.timeoutInterval": "1s",
-    "spark.executor.heartbeatInterval": "1s",
-    "spark.rpc.askTimeout": "120s",
-}
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("worker", [IMPATIENT], indirect=True)
-def test_a_jvm_that_was_paused_for_longer_than_a_heartbeat_may_take_loses_no_executor(
-    worker: Worker, tmp_path: Path
-) -> None:
-    assert worker.ready["type"] == "ready", worker.ready
-    for _ in range(3):
-        os.kill(worker.jvm(), signal.SIGSTOP)
-        sleep(12)
-        os.kill(worker.jvm(), signal.SIGCONT)
-        sleep(4)
-    done = worker.ingest(1, 1)
-    assert done["type"] == "done", done
-    # What Spark asks for where it has given up an executor that is a thread of the driver.
-    assert "Cannot find endpoint" not in (tmp_path / "log").read_text()
