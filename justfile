@@ -90,7 +90,7 @@ doc:
 
 # The criterion benches.
 bench *filter:
-    cargo bench -p bench-suites --bench '*' -- {{ filter }}
+    cargo bench --workspace --bench '*' -- {{ filter }}
 
 # The criterion benches of another revision, then of the files here, with the differences; each bench, or those that match.
 bench-against revision *filter:
@@ -103,9 +103,9 @@ bench-against revision *filter:
     git worktree remove --force "$tree" 2> /dev/null || true
     git worktree add --detach "$tree" "$commit"
     trap 'git worktree remove --force "$tree"' EXIT
-    (cd "$tree" && cargo bench -p bench-suites --bench '*' -- --save-baseline "$commit" {{ filter }})
+    (cd "$tree" && cargo bench --workspace --bench '*' -- --save-baseline "$commit" {{ filter }})
     # Lenient: a bench that the other revision has not is measured all the same.
-    cargo bench -p bench-suites --bench '*' -- --baseline-lenient "$commit" {{ filter }}
+    cargo bench --workspace --bench '*' -- --baseline-lenient "$commit" {{ filter }}
 
 # Each kind of work once, in minutes.
 smoke *options:
