@@ -231,6 +231,17 @@ fn a_store_that_is_not_as_it_must_be_is_never_taken_for_an_empty_one() {
     fs::rename(&unfinished, &path).unwrap();
     assert_eq!(nights.gate(&[&second]).0, Some(0));
     // The store itself.
+    let (kept, lost) = (nights.path("store/entries"), nights.path("lost"));
+    fs::rename(&kept, &lost).unwrap();
+    let (exit, said) = nights.gate(&[&second]);
+    assert_eq!(
+        (exit, said.contains("lost its folder entries")),
+        (Some(64), true),
+        "{said}"
+    );
+    assert_eq!(nights.save(&second).0, Some(64), "nor is it begun anew");
+    fs::rename(&lost, &kept).unwrap();
+    assert_eq!(nights.gate(&[&second]).0, Some(0));
     let about = nights.path("store/store.json");
     let said = fs::read_to_string(&about).unwrap();
     fs::write(&about, said.replacen("\"format\":1", "\"format\":2", 1)).unwrap();

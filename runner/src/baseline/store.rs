@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 const STORE_FILE: &str = "store.json";
 const ENTRIES: &str = "entries";
+/// Keeps `entries` in a repository, which would leave out an empty folder.
+const KEEP: &str = ".gitkeep";
 /// What `store.json` says that the folder is.
 const WHAT: &str = "baselines of bench";
 
@@ -29,6 +31,9 @@ pub enum StoreError {
     /// The folder holds something else.
     #[error("{} is no store of baselines: it is not empty and has no {STORE_FILE}; name another folder, or an empty one", .0.display())]
     NotAStore(PathBuf),
+    /// Its entries are gone.
+    #[error("{} has lost its folder {ENTRIES}, and with it every baseline; restore it, or remove {STORE_FILE} to begin anew", .0.display())]
+    NoEntries(PathBuf),
     /// It was written by another version.
     #[error("{} has format {found}, and this bench knows {known}; use the version of bench that wrote it, or begin a new store", path.display())]
     Format {
@@ -102,7 +107,11 @@ impl Store {
         let about = folder.join(STORE_FILE);
         let mut exists = about.exists();
         if !exists {
-            let inside = file::list(folder)?;
+            let mut inside = file::list(folder)?;
+            // A store is begun with this one.
+            if file::list(&folder.join(ENTRIES))?.is_empty() {
+                inside.retain(|(name, _)| name != ENTRIES);
+            }
             if let Some((_, path)) = inside.iter().find(|(name, _)| is_unfinished(name))
                 && inside.iter().all(|(name, _)| is_unfinished(name))
             {
@@ -118,6 +127,9 @@ impl Store {
             let told: About = file::read(&about)?;
             if told.what != WHAT {
                 return Err(StoreError::NotAStore(folder.to_path_buf()));
+            }
+            if !folder.join(ENTRIES).is_dir() {
+                return Err(StoreError::NoEntries(folder.to_path_buf()));
             }
         }
         Ok(Self {
@@ -137,7 +149,9 @@ impl Store {
             Ok(_) | Err(StoreError::Unfinished(_)) => {}
             Err(error) => return Err(error),
         }
-        create(folder)?;
+        let entries = folder.join(ENTRIES);
+        create(&entries)?;
+        file::write_new(&entries.join(KEEP), b"")?;
         let about = About {
             what: WHAT.to_owned(),
         };
