@@ -124,6 +124,7 @@ Examples:
   bench run quickstart
   bench run scenarios/dev04-sequential.toml
   bench run dev04-sequential --set settings.shuffle_partitions=32
+  bench run dev04-sequential --variant tuned
   bench run dev04-sequential --set dataset.path=logs --dry-run
   bench run --resume runs/20261130T074501Z-quickstart-3fa9"
 )]
@@ -132,11 +133,14 @@ pub struct RunArguments {
     #[arg(value_name = "SCENARIO", required_unless_present = "resume")]
     pub scenario: Option<String>,
     /// Carry on with a run that was interrupted or whose runner died
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["scenario", "set", "out", "wipe", "dry_run"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["scenario", "set", "variant", "out", "wipe", "dry_run"])]
     pub resume: Option<PathBuf>,
     /// Override a key of the scenario, as in settings.shuffle_partitions=32; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
+    /// Run this variant and no other; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub variant: Vec<String>,
     /// Folder in which the run directory is made
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub out: PathBuf,

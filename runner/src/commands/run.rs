@@ -26,7 +26,8 @@ pub(crate) fn run(
         (Some(folder), _) => resume(folder, &options, terminal)?,
         (None, scenario) => {
             let name = scenario.as_deref().unwrap_or_default();
-            let loaded = load(name, &pairs(&arguments.set))?;
+            let mut loaded = load(name, &pairs(&arguments.set))?;
+            loaded.only(&arguments.variant)?;
             if arguments.dry_run {
                 return show_plan(&loaded.scenario, arguments, terminal, out);
             }
@@ -108,7 +109,8 @@ pub(crate) fn program() -> Result<PathBuf, Error> {
 /// The command that makes the same run again.
 fn command(arguments: &RunArguments, keep_lakes: Option<bool>) -> String {
     let sets: Vec<(String, String)> = pairs(&arguments.set);
-    reproduce(arguments.scenario.as_deref(), &sets, keep_lakes)
+    let scenario = arguments.scenario.as_deref();
+    reproduce(scenario, &sets, &arguments.variant, keep_lakes)
 }
 
 /// Keys and values that were set by hand.
@@ -122,6 +124,7 @@ pub(crate) fn pairs(sets: &[Setting]) -> Vec<(String, String)> {
 pub(crate) fn reproduce(
     scenario: Option<&str>,
     sets: &[(String, String)],
+    variants: &[String],
     keep_lakes: Option<bool>,
 ) -> String {
     let mut command = "bench run".to_owned();
@@ -130,6 +133,9 @@ pub(crate) fn reproduce(
     }
     for (key, value) in sets {
         let _ = write!(command, " --set {}", quoted(&format!("{key}={value}")));
+    }
+    for variant in variants {
+        let _ = write!(command, " --variant {}", quoted(variant));
     }
     match keep_lakes {
         Some(true) => command.push_str(" --keep-lakes"),

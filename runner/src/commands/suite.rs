@@ -45,7 +45,7 @@ fn carry_out(
         wipe: false,
         space_check: !arguments.no_space_check,
         quiet: arguments.quiet,
-        command: reproduce(Some(&member.named), &member.sets, keep_lakes),
+        command: reproduce(Some(&member.named), &member.sets, &[], keep_lakes),
         program: program.clone(),
     };
     let folder = match &arguments.out {

@@ -68,6 +68,27 @@ pub struct Loaded {
     pub origins: Values,
 }
 
+impl Loaded {
+    /// Leaves only the variants that are named; all of them where none is.
+    ///
+    /// # Errors
+    /// Names that no variant has, each.
+    pub fn only(&mut self, names: &[String]) -> Result<(), ScenarioErrors> {
+        let variants = &mut self.scenario.variants;
+        let mut errors = Errors::new(&self.path.display().to_string());
+        for name in names {
+            if !variants.iter().any(|variant| variant.name == *name) {
+                let known: Vec<&str> = variants.iter().map(|one| one.name.as_str()).collect();
+                let flag = Place::Flag(format!("--variant {name}"));
+                let known = known.join(", ");
+                errors.plain(Some(flag), format!("is no variant; there is {known}"));
+            }
+        }
+        variants.retain(|variant| names.is_empty() || names.contains(&variant.name));
+        errors.finish(Some(()))
+    }
+}
+
 /// Reads a scenario: a shipped one by its name, or a file by its path; with `sets` (dotted key and
 /// value) laid over it.
 ///

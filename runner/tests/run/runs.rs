@@ -42,6 +42,32 @@ fn a_run_ends_verified_with_a_report_and_every_file_of_its_directory() {
 }
 
 #[test]
+fn a_variant_may_be_run_by_itself() {
+    let bench = Bench::new(&two());
+    let (code, text) = bench.run(&["--variant", "few", "--variant", "fewer"]);
+    assert_eq!(code, Some(64), "{text}");
+    assert!(
+        text.contains("--variant fewer: is no variant; there is many, few"),
+        "{text}"
+    );
+    assert!(bench.find().is_none());
+    let (code, text) = bench.run(&["--variant", "few"]);
+    assert_eq!(code, Some(0), "{text}");
+    let run = bench.only_run();
+    run.assert_verified(1);
+    run.assert_complete(6);
+    assert_eq!(
+        run.json("run.json")["command"],
+        "bench run s.toml --variant few"
+    );
+    assert!(
+        run.rows("workflows.csv")
+            .iter()
+            .all(|row| row["variant"] == "few")
+    );
+}
+
+#[test]
 fn files_are_counted_from_outside_after_every_workflow() {
     let bench = Bench::new(&two());
     bench.run(&["--keep-lakes"]);
