@@ -13,10 +13,13 @@ use crate::doctor::{Machine, MachineFacts, Place as Disk};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::plan::{self, Plan};
-use crate::record::{ArmId, Event, History, Journal, RunStatus, without_effect, write_tables};
+use crate::record::{
+    ArmId, Event, History, Journal, RunStatus, WorkflowHistory, WorkflowStatus, without_effect,
+    write_tables,
+};
 use crate::scenario::{DatasetSource, Expect, HIDDEN, Loaded, Scenario, TargetKind, Variant};
 use crate::spark;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, counted};
 use crate::worker::Clock;
 use bench_generator::Progress as Making;
 use indicatif::ProgressBar;
@@ -26,6 +29,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// Of how many workflows of an arm it is told why they failed.
+const FAILURES_TOLD: usize = 5;
 /// What a worker calls the platform's transformer among its versions.
 const TRANSFORMER: &str = "transformer";
 
@@ -342,17 +347,40 @@ impl Session<'_> {
             };
             match self.arm(&id, variant, progress)? {
                 RunStatus::Interrupted => return Ok((RunStatus::Interrupted, findings)),
-                RunStatus::Failed if variant.expect == Expect::Fail => {
-                    findings.push(format!("{id}: a workflow failed, as it was allowed to"));
-                }
                 RunStatus::Failed => {
-                    findings.push(format!("{id}: a workflow failed"));
-                    status = RunStatus::Failed;
+                    let allowed = variant.expect == Expect::Fail;
+                    findings.extend(self.failures(&id, allowed)?);
+                    if !allowed {
+                        status = RunStatus::Failed;
+                    }
                 }
                 _ => {}
             }
         }
         Ok((status, findings))
+    }
+
+    /// The workflows of an arm that failed, with their reasons.
+    fn failures(&self, id: &ArmId, allowed: bool) -> Result<Vec<String>, RunError> {
+        let history = write_tables(&self.folder.path)?;
+        let workflows = history.arm(id).map(|arm| &arm.workflows);
+        let told = |(number, workflow): (&u32, &WorkflowHistory)| {
+            let failed = workflow.closed?.1 == WorkflowStatus::Failed;
+            let reason = workflow.reason.as_deref().unwrap_or("no reason was told");
+            let allowed = if allowed {
+                ", as it was allowed to"
+            } else {
+                ""
+            };
+            failed.then(|| format!("{id}: workflow {number} failed{allowed}: {reason}"))
+        };
+        let mut all: Vec<String> = workflows.into_iter().flatten().filter_map(told).collect();
+        if all.len() > FAILURES_TOLD {
+            let more = counted((all.len() - FAILURES_TOLD) as u64, "workflow");
+            all.truncate(FAILURES_TOLD);
+            all.push(format!("{id}: {more} more failed; attempts.csv has them"));
+        }
+        Ok(all)
     }
 
     fn arm(
