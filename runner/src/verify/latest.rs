@@ -7,6 +7,7 @@ use super::files;
 use super::read::{At, FileReport, OpenTable};
 use super::versions::{Versions, updated_of};
 use super::winners::Winners;
+use crate::terminal::counted;
 use arrow::array::{Array, AsArray, RecordBatch};
 use bench_tables::{RowEncoder, Table, arrow::row_hash};
 
@@ -146,8 +147,8 @@ impl Latest {
         let check = checks.none_wrong("keys", name, "keys missing or unexpected", wrong);
         if winners.open() > 0 {
             check.note(format!(
-                "for {} accessions the order of the workflows, or an equal time, leaves open which report is the latest",
-                winners.open()
+                "for {} the order of the workflows, or an equal time, leaves open which report is the latest",
+                counted(winners.open() as u64, "accession")
             ));
         }
 

@@ -4,6 +4,7 @@
 use crate::common::{Bench, Records, told};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tempfile::TempDir;
 
 /// Two small workflows of three, on a Spark that is set up for small data.
 const SMALL: &str = r#"
@@ -66,8 +67,8 @@ fn environment() -> String {
     String::from_utf8(made.stdout).unwrap().trim().to_owned()
 }
 
-/// Runs a scenario, which must complete with every row verified.
-fn completes(scenario: &str, arguments: &[&str], arms: usize) -> (Bench, Records) {
+/// Runs a scenario, which must end with an exit code.
+fn ends(scenario: &str, arguments: &[&str], expected: i32) -> (Bench, Records) {
     let bench = Bench::new(scenario);
     let mut all = vec!["run", "s.toml", "--quiet", "--no-space-check"];
     all.extend(arguments);
@@ -75,10 +76,51 @@ fn completes(scenario: &str, arguments: &[&str], arms: usize) -> (Bench, Records
     command.env("BENCH_SPARK", environment());
     let (code, text) = told(&command.output().unwrap());
     println!("{text}");
-    assert_eq!(code, Some(0), "{text}");
+    if code != Some(expected) {
+        // The folder goes with the test.
+        println!("{}", what_workers_said(&bench));
+    }
+    assert_eq!(code, Some(expected), "{text}");
     let records = bench.only_run();
+    (bench, records)
+}
+
+/// The attempts of a run, and the last lines of its workers' logs.
+fn what_workers_said(bench: &Bench) -> String {
+    let Some(run) = bench.find() else {
+        return String::new();
+    };
+    let mut said = std::fs::read_to_string(run.join("attempts.csv")).unwrap_or_default();
+    for log in std::fs::read_dir(run.join("logs")).into_iter().flatten() {
+        let path = log.unwrap().path();
+        let text = std::fs::read(&path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        let last = lines[lines.len().saturating_sub(60)..].join("\n");
+        said += &format!("{}\n{last}\n", path.display());
+    }
+    said
+}
+
+/// Runs a scenario, which must complete with every row verified.
+fn completes(scenario: &str, arguments: &[&str], arms: usize) -> (Bench, Records) {
+    let (bench, records) = ends(scenario, arguments, 0);
     records.assert_verified(arms);
     (bench, records)
+}
+
+/// A data set of one log with these messages.
+fn one_log(messages: &[&str]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let year = folder.path().join("2023");
+    std::fs::create_dir(&year).unwrap();
+    let one = |message: &&str| {
+        let segments = message.replace('\n', "<R>\n");
+        format!("2023-01-13 12:00:00.0000|INFO|Test|\n<SB>\n{segments}<R>\n<EB>\n")
+    };
+    let text: String = messages.iter().map(one).collect();
+    std::fs::write(year.join("20230113.log"), text).unwrap();
+    folder
 }
 
 fn set(key: &str, value: &str) -> Vec<String> {
@@ -221,4 +263,55 @@ fn both_pipelines_make_the_platforms_rows_of_its_own_logs() {
         .map(rows);
         assert_eq!(found, ["802", "802", "800", "0", "802"]);
     }
+}
+
+/// The smallest messages of which the transformer makes something else than the rules say.
+#[test]
+#[ignore = "starts Spark several times: minutes"]
+fn the_transformer_departs_from_the_rules_where_the_documentation_says_so() {
+    let Some(transformer) = transformer() else {
+        return;
+    };
+    let on = |logs: &TempDir| {
+        let mut all = scout(&transformer);
+        all.extend(set("dataset.path", &logs.path().display().to_string()));
+        all.extend(set("sequence.retry.max_attempts", "2"));
+        all
+    };
+
+    println!("a workflow without a message that can be read");
+    let (_bench, records) = ends(SMALL, &words(&on(&one_log(&["MSH|no"]))), 11);
+    let outcomes: Vec<String> = records
+        .rows("attempts.csv")
+        .iter()
+        .map(|attempt| attempt["outcome"].clone())
+        .collect();
+    assert_eq!(outcomes, ["failed", "failed"]);
+    assert!(records.text("report.md").contains("can read no message"));
+
+    println!("a second attempt at rows of NULL year");
+    let undated = "MSH|^~\\&|A|B|C|D|x||ORU^R01|1|P|2.7\nPID|1||7^^^EPIC^MRN\nOBR|1|2|3";
+    let killed =
+        format!("{SMALL}[[faults]]\nworkflow = 1\nkill = \"SIGKILL\"\nstage = \"reports\"\n");
+    let (_bench, records) = ends(&killed, &words(&on(&one_log(&[undated]))), 10);
+    assert_eq!(
+        records.failed_checks(),
+        [
+            r#""rows" "reports""#,
+            r#""keys_unique" "reports""#,
+            r#""versions" "reports""#
+        ]
+    );
+
+    println!("two messages of one accession and one time");
+    let of = |id: &str| {
+        format!(
+            "MSH|^~\\&|A|B|C|D|20230113120000||ORU^R01|{id}|P|2.7\nPID|1||7^^^EPIC^MRN\nOBR|1|2|3"
+        )
+    };
+    let (one, two) = (of("1"), of("2"));
+    let logs = one_log(&[&one, &two]);
+    let (_bench, records) = completes(SMALL, &words(&on(&logs)), 1);
+    let verification = records.text("verification.json");
+    assert!(verification.contains("1 accession"), "{verification}");
 }

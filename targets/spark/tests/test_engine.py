@@ -82,11 +82,11 @@ def test_vacuum_is_due_never_at_the_end_or_every_so_many_workflows() -> None:
 
 def test_the_heap_is_what_the_other_processes_leave() -> None:
     gib = 1 << 30
-    assert memory.driver_heap(2 * gib, 2) == (2048 - 384 - 160 - 192) * memory.MIB
+    assert memory.driver_heap(2 * gib, 2) == (2048 - 640 - 160 - 192) * memory.MIB
     assert memory.driver_heap(None, 4) == memory.DEFAULT_HEAP
-    with pytest.raises(memory.TooLittleMemory, match="allow at least 1216 MiB"):
+    with pytest.raises(memory.TooLittleMemory, match="allow at least 1472 MiB"):
         memory.driver_heap(gib, 2)
-    assert memory.driver_heap(1216 * memory.MIB, 2) == memory.LEAST_HEAP
+    assert memory.driver_heap(1472 * memory.MIB, 2) == memory.LEAST_HEAP
 
 
 def test_want_of_memory_and_lost_executors_are_told_apart() -> None:
@@ -95,6 +95,8 @@ def test_want_of_memory_and_lost_executors_are_told_apart() -> None:
     assert failures.describe("whatever", "E", 2).startswith("container kill")
     lost = "ExecutorLostFailure (executor 3 exited)"
     assert failures.describe(lost, "E", 0).startswith("lost executor")
+    code = "java.lang.VirtualMachineError: Out of space in CodeCache for method handle intrinsic"
+    assert "no room left for compiled code" in failures.describe(code, "E", 0)
     died = "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"
     assert "Python process" in failures.describe(died, "E", 0)
     assert all(failures.jvm_exit(code).startswith("OutOfMemoryError") for code in (3, 52))

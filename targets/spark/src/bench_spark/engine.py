@@ -156,6 +156,11 @@ class Engine:
         compactions = effects.auto_compactions(logs, before)
         return Done(ledger, effects.without_effect(self.settings, plans, compactions))
 
+    def abandon(self) -> None:
+        """Ends what an attempt that failed left running: a stream that goes on would still write."""
+        for query in self.spark.streams.active:
+            query.stop()
+
     def _vacuum(self) -> None:
         hours = self.settings.vacuum_retention_seconds() / 3600
         for name, log in self._pipeline.logs.tables.items():

@@ -14,6 +14,7 @@ OUT_OF_MEMORY_EXITS = (3, 52)
 # What Spark exits with where an executor cannot reach its driver, or is not taken back by it.
 LOST_EXECUTOR_EXITS = (56, 58)
 _OUT_OF_MEMORY = re.compile(r"(?:java\.lang\.)?OutOfMemoryError(?:: ([A-Za-z ]+))?")
+_CODE_CACHE = re.compile(r"Out of space in CodeCache")
 _EXECUTOR_LOST = re.compile(r"ExecutorLostFailure|[Ll]ost executor|Executor heartbeat timed out")
 _PYTHON_DIED = re.compile(r"Python worker exited unexpectedly|Python worker failed to connect")
 # Spark names an error by a condition such as [DELTA_CONCURRENT_APPEND], which holds no values.
@@ -24,6 +25,11 @@ _JAVA_CLASS = re.compile(r"\b((?:[a-z][a-z0-9]*\.){2,}[A-Z]\w*(?:Exception|Error
 def describe(text: str, kind: str, oom_kills: int) -> str:
     """One sentence for an exception, from its text and the name of its class. `oom_kills` is how many
     processes the kernel killed in this worker's control group during the attempt."""
+    if _CODE_CACHE.search(text):
+        return (
+            "the JVM has no room left for compiled code; raise -XX:ReservedCodeCacheSize in "
+            "target.conf's spark.driver.extraJavaOptions"
+        )
     if found := _OUT_OF_MEMORY.search(text):
         of = f" ({found[1].strip()})" if found[1] else ""
         return (

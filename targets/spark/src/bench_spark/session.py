@@ -46,7 +46,9 @@ def configuration(hello: Hello, settings: Settings) -> dict[str, str]:
     options = hello.options
     readers = cpus(hello)
     heap = memory.driver_heap(hello.memory_bytes, readers)
-    java = ["-XX:+ExitOnOutOfMemoryError"]
+    # The JVM's own size, which it cuts to 48 MiB where only the quick compiler is used. Spark fills
+    # those within two workflows; then compiling stops, and lambdas that are new fail to link.
+    java = ["-XX:+ExitOnOutOfMemoryError", "-XX:ReservedCodeCacheSize=240m"]
     conf = {
         **EXTENSIONS,
         **PLATFORM,

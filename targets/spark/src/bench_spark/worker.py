@@ -155,6 +155,9 @@ class Worker:
             os.kill(os.getpid(), signal.SIGKILL)
         oom_kills = failures.oom_kills() - kills
         words = failures.jvm_exit(code) if code is not None else self._words(failure, oom_kills)
+        if code is None and self._engine is not None:
+            with contextlib.suppress(Exception):
+                self._engine.abandon()
         self._busy.clear()
         retryable = not isinstance(failure, _REFUSED)
         self._output.say("failed", **name, message=words, retryable=retryable)
