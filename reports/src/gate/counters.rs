@@ -9,6 +9,17 @@ use crate::evidence::Unit;
 use crate::number::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Figures that keep what an attempt wrote before something was done to its worker.
+const LEFT_BY_FAULTS: [&str; 7] = [
+    "disk_files",
+    "disk_bytes",
+    "commits",
+    "log_entries",
+    "checkpoints",
+    "rewritten_bytes",
+    "written_files",
+];
+
 /// What may differ although two entries are compared, and by how much.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed {
@@ -138,7 +149,6 @@ pub(super) fn rows(base: &Entry, new: &Entry, tolerances: &Tolerances) -> Vec<Ga
     let names: BTreeSet<&String> = base.figures.keys().chain(new.figures.keys()).collect();
     let mut names: Vec<&String> = names.into_iter().collect();
     names.sort_by_key(|name| place(name));
-    let concurrent = base.concurrent || new.concurrent;
     let mut rows = Vec::new();
     for id in names {
         let Some(kind) = find(id) else { continue };
@@ -161,7 +171,7 @@ pub(super) fn rows(base: &Entry, new: &Entry, tolerances: &Tolerances) -> Vec<Ga
             pairs: None,
         };
         let declared = tolerances.declared(id);
-        rows.push(judged(row, kind.sort, declared, concurrent, base, new));
+        rows.push(judged(row, kind.sort, declared, base, new));
         rows.extend(at_common(id, base, new, tolerances));
     }
     rows
@@ -176,7 +186,6 @@ fn judged(
     mut row: GateRow,
     sort: Sort,
     declared: Option<Tolerance>,
-    concurrent: bool,
     base: &Entry,
     new: &Entry,
 ) -> GateRow {
@@ -193,12 +202,10 @@ fn judged(
         row.why = side.to_owned();
         return row;
     };
-    // Which workflow commits first is not the same in two concurrent runs, and files follow from that.
-    let exact = matches!(sort, Sort::Done) || row.id == "reports.rows";
-    if concurrent && !exact && declared.is_none() {
-        row.why =
-            "not gated: concurrent workflows commit in an order of their own; declare a --tolerance to gate it"
-                .to_owned();
+    if declared.is_none()
+        && let Some(why) = why_inexact(&row.id, sort, base, new)
+    {
+        row.why = format!("not gated: {why}; declare a --tolerance to gate it");
         return row;
     }
     let (verdict, why) = match sort {
@@ -218,6 +225,22 @@ fn judged(
     row.verdict = Some(verdict);
     row.why = why;
     row
+}
+
+/// Why a figure may differ between two runs that are alike.
+fn why_inexact(id: &str, sort: Sort, base: &Entry, new: &Entry) -> Option<&'static str> {
+    if matches!(sort, Sort::Done) || id == "reports.rows" {
+        return None;
+    }
+    // Which workflow commits first is not the same in two concurrent runs, and files follow from that.
+    if base.concurrent || new.concurrent {
+        return Some("concurrent workflows commit in an order of their own");
+    }
+    let (id, _) = id.split_once('@').unwrap_or((id, ""));
+    let what = id.rsplit_once('.').map_or(id, |(_, what)| what);
+    let struck = base.key.has_faults() || new.key.has_faults();
+    (struck && LEFT_BY_FAULTS.contains(&what))
+        .then_some("how much was written when a fault struck differs from run to run")
 }
 
 fn fewer_is_better(old: f64, new: f64, tolerance: Tolerance) -> (Verdict, String) {
@@ -306,5 +329,68 @@ fn at_common(id: &str, base: &Entry, new: &Entry, tolerances: &Tolerances) -> Op
         },
         other => other,
     };
-    Some(judged(row, sort, tolerances.declared(id), false, base, new))
+    Some(judged(row, sort, tolerances.declared(id), base, new))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// An entry with files on disk and live files of reports.
+    fn entry(faults: bool, concurrent: bool, disk: f64, live: f64) -> Entry {
+        let scenario = match faults {
+            true => json!({ "sequence.passes": "1", "faults": "{\"kill\":…}" }),
+            false => json!({ "sequence.passes": "1" }),
+        };
+        serde_json::from_value(json!({
+            "run": "night", "started": "2025-10-29T01:00:00Z", "scenario": "s", "variant": "v",
+            "key": { "scenario": scenario }, "beside": {}, "end": "verified",
+            "concurrent": concurrent, "prefix": 1,
+            "figures": {
+                "reports.disk_files": { "values": [disk] },
+                "reports.live_files": { "values": [live] },
+            },
+        }))
+        .unwrap()
+    }
+
+    fn verdicts(base: &Entry, new: &Entry, tolerances: &Tolerances) -> Vec<Option<Verdict>> {
+        let rows = rows(base, new, tolerances);
+        let of = |id: &str| rows.iter().find(|row| row.id == id).unwrap().verdict;
+        vec![of("reports.disk_files"), of("reports.live_files")]
+    }
+
+    #[test]
+    fn what_a_killed_attempt_left_behind_is_not_gated_and_what_counts_is() {
+        let none = Tolerances::default();
+        let worse = Some(Verdict::Worse);
+        let same = Some(Verdict::Same);
+        let of = |faults, concurrent, disk, live| entry(faults, concurrent, disk, live);
+        let base = of(false, false, 8.0, 8.0);
+        assert_eq!(
+            verdicts(&base, &of(false, false, 9.0, 8.0), &none),
+            [worse, same]
+        );
+        let base = of(true, false, 8.0, 8.0);
+        assert_eq!(
+            verdicts(&base, &of(true, false, 9.0, 8.0), &none),
+            [None, same]
+        );
+        assert_eq!(
+            verdicts(&base, &of(true, false, 8.0, 9.0), &none),
+            [None, worse]
+        );
+        let mut declared = Tolerances::default();
+        declared.declare("disk_files=0").unwrap();
+        assert_eq!(
+            verdicts(&base, &of(true, false, 9.0, 8.0), &declared),
+            [worse, same]
+        );
+        let base = of(false, true, 8.0, 8.0);
+        assert_eq!(
+            verdicts(&base, &of(false, true, 9.0, 9.0), &none),
+            [None, None]
+        );
+    }
 }

@@ -133,6 +133,12 @@ impl Key {
         self.0.get(&part).unwrap_or(NONE)
     }
 
+    /// Whether the scenario does something to workers on purpose.
+    pub(super) fn has_faults(&self) -> bool {
+        let scenario = self.part(Part::Scenario);
+        scenario.keys().any(|name| name.starts_with("faults"))
+    }
+
     /// The parts in which another key is not the same, or that one of the two does not tell.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<Difference> {

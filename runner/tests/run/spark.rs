@@ -265,6 +265,41 @@ fn both_pipelines_make_the_platforms_rows_of_its_own_logs() {
     }
 }
 
+/// What `scenarios/spark-adaptive.toml` asks, of one small workflow.
+#[test]
+#[ignore = "starts Spark twice: minutes"]
+fn adaptive_execution_decides_the_number_of_files_and_its_switch_for_streams_does_not() {
+    let scenario = SMALL
+        .replace("messages = 240", "messages = 60")
+        .replace("log_files = 12", "log_files = 3")
+        .replace("shuffle_partitions = 4", "shuffle_partitions = 32")
+        .replace("adaptive = false\n", "");
+    let variants = r#"
+[variants.merges]
+settings.adaptive = true
+target.conf."spark.sql.adaptive.streaming.stateless.enabled" = false
+[variants.streams]
+settings.adaptive = false
+target.conf."spark.sql.adaptive.streaming.stateless.enabled" = true
+"#;
+    let (_bench, records) = completes(&format!("{scenario}{variants}"), &[], 2);
+    let tables = records.rows("tables.csv");
+    let files = |variant: &str, table: &str| -> u32 {
+        let of_table = tables
+            .iter()
+            .rfind(|row| row["variant"] == variant && row["table"] == table);
+        of_table.unwrap()["live_files"].parse().unwrap()
+    };
+    for table in ["reports_curated", "reports_report_patient_mapping"] {
+        assert_eq!(files("merges", table), 1, "{table}");
+        assert!(files("streams", table) > 10, "{table}");
+    }
+    // The setting that adaptive execution overrode is told, and no other.
+    let told = &records.json("run.json")["without_effect"];
+    assert!(told["merges"]["shuffle_partitions"].is_array(), "{told}");
+    assert!(told["streams"].is_null(), "{told}");
+}
+
 /// The smallest messages of which the transformer makes something else than the rules say.
 #[test]
 #[ignore = "starts Spark several times: minutes"]

@@ -146,10 +146,17 @@ def test_an_inconsistent_patient_that_stays_as_it_is_does_not_move() -> None:
 
 
 def test_a_plan_whose_partitions_were_merged_is_seen_as_such() -> None:
-    plain = "+- Exchange hashpartitioning(a, 200)"
-    merged = f"AQEShuffleRead coalesced\n{plain}"
-    plans = Plans.of([plain, merged, "Scan"])
-    assert plans == Plans(shuffled=2, coalesced=1)
+    exchange = "(4) Exchange\nInput [1]: [k#1]\nArguments: hashpartitioning(k#1, 200), [plan_id=2]\n"
+    read = "(6) AQEShuffleRead\nInput [1]: [k#1]\nArguments: {}\n"
+    spread = "(4) Exchange\nInput [1]: [k#1]\nArguments: RoundRobinPartitioning(2)\n"
+    plain, merged, local = (
+        f"== Physical Plan ==\nAdaptiveSparkPlan (7)\n+- Exchange (4)\n\n\n{exchange}\n{more}"
+        for more in ("", read.format("coalesced"), read.format("local"))
+    )
+    plans = Plans.of([plain, merged, local, spread, "Scan"])
+    assert plans == Plans(shuffled=3, coalesced=1)
+    simple = "AQEShuffleRead coalesced\n+- Exchange hashpartitioning(a, 200)"
+    assert Plans.of([simple]) == Plans(shuffled=1, coalesced=1)
     told = without_effect(Settings.read({"auto_compact": True}), plans, 0)
     assert set(told) == {"shuffle_partitions", "auto_compact"}
     assert without_effect(Settings.read({}), Plans(2, 0), 0).keys() == {"adaptive"}

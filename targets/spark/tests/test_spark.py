@@ -41,6 +41,29 @@ def log(messages: tuple[tuple[str, str, str], ...]) -> str:
     return "header\n" + "\r\n".join(texts) + "<SB>\nMSH|no\n<EB>\n"
 
 
+# Asks a Spark of its own what became of one shuffle, with adaptive execution and without.
+PLANS = """
+from pyspark.sql import SparkSession, functions as F
+from bench_spark.effects import Executions, Plans
+spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+executions = Executions(spark)
+for adaptive in ("true", "false"):
+    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    executions.new()
+    spark.range(0, 100, 1, 4).groupBy((F.col("id") % 7).alias("k")).count().collect()
+    plans = Plans.of(executions.new())
+    print(plans.shuffled, plans.coalesced)
+"""
+
+
+@pytest.mark.spark
+def test_a_shuffle_that_spark_adapted_is_seen_in_its_plan() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    asked = [sys.executable, "-c", PLANS]
+    done = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "1", "1", "0"]
+
+
 class Worker:
     """A worker's process."""
 

@@ -4,16 +4,19 @@ A plan says what adaptive execution made of it, so this is no guess from numbers
 can be seen is told.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from bench_spark.delta_log import LakeLog
 from bench_spark.settings import Settings
 
-# How a final plan shows partitions of a shuffle that were merged.
-_ADAPTED = "AQEShuffleRead"
-_COALESCED = "coalesced"
-_EXCHANGE = "Exchange hashpartitioning"
+# How a plan shows a shuffle, and one whose partitions were merged: operator and arguments.
+_SHUFFLED = ("Exchange", "hashpartitioning")
+_COALESCED = ("AQEShuffleRead", "coalesced")
+# An operator in Spark's formatted text, which is what its user interface has unless a setting says
+# otherwise: `(4) Exchange`, what goes in, and `Arguments: hashpartitioning(k, 200), …`.
+_OPERATOR = re.compile(r"^\(\d+\) (\w+)[^\n]*\n(?:\S[^\n]*\n)*?Arguments: ([^\n]*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -26,13 +29,17 @@ class Plans:
     @classmethod
     def of(cls, texts: list[str]) -> "Plans":
         """Counts plans by their text."""
-        shuffled = [text for text in texts if _EXCHANGE in text]
-        coalesced = [
-            text
-            for text in shuffled
-            if any(_ADAPTED in line and _COALESCED in line for line in text.splitlines())
-        ]
+        shuffled = [text for text in texts if _has(text, *_SHUFFLED)]
+        coalesced = [text for text in shuffled if _has(text, *_COALESCED)]
         return cls(len(shuffled), len(coalesced))
+
+
+def _has(text: str, operator: str, argument: str) -> bool:
+    """Whether a plan has an operator with an argument, in the formatted text or in the simple one."""
+    formatted = _OPERATOR.findall(text)
+    return f"{operator} {argument}" in text or any(
+        name == operator and argument in arguments for name, arguments in formatted
+    )
 
 
 class Executions:

@@ -66,6 +66,10 @@ def configuration(hello: Hello, settings: Settings) -> dict[str, str]:
         "spark.pyspark.python": sys.executable,
         "spark.pyspark.driver.python": sys.executable,
     }
+    if options.pipeline == "builtin":
+        # Rows that it computes once keep no more partitions than adaptive execution leaves, so that where
+        # that is on the number of files follows from it, as on the platform, which computes them anew.
+        conf["spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"] = "true"
     if is_local(hello):
         # An executor that is threads of the driver cannot be lost. After a pause of two minutes (a
         # laptop that slept, a machine that others keep busy) Spark takes it for lost all the same,

@@ -19,7 +19,7 @@ def follow(lake: Lake, stages: Stages, ledger: Ledger) -> None:
     def process(feed: DataFrame, batch: int) -> None:
         with (
             stages.stage("curated", CURATED) as stage,
-            kept(curate(newest(feed, "source_file"))) as rows,
+            kept(curate(newest(lake.own(feed), "source_file"))) as rows,
         ):
             seen = rows.agg(F.count("*"), F.count_if(has_accession())).collect()[0]
             counts.dropped += seen[0] - seen[1]

@@ -75,6 +75,13 @@ class Lake:
         missing = [name for name in self.log(table).columns if name not in known]
         return rows.withColumns({name: F.lit(None).cast("string") for name in missing})
 
+    def own(self, rows: DataFrame) -> DataFrame:
+        """The same rows, planned in the session that the worker made, as merges are on the platform. What
+        a stream hands over is planned in the stream's, where adaptive execution is another switch."""
+        plan = rows._jdf.queryExecution().analyzed()
+        classic = self.spark._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]
+        return DataFrame(classic.Dataset.ofRows(self.spark._jsparkSession, plan), self.spark)
+
     @contextmanager
     def once(self, application: str, version: int) -> Iterator[None]:
         """Commits within are made unless one with this mark, or a later version of it, was."""

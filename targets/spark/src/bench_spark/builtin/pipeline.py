@@ -59,7 +59,7 @@ class Builtin:
 
         def process(feed: DataFrame, batch: int) -> None:
             stages.mark("latest")
-            with kept(newest(feed, "primary_report_identifier")) as rows:
+            with kept(newest(self._lake.own(feed), "primary_report_identifier")) as rows:
                 latest.merge(self._lake, stages, ledger, rows, batch, optimize)
                 if patients is not None:
                     patients.merge(rows)
