@@ -66,7 +66,7 @@ test-kills:
 test-lies:
     cargo test --release --workspace --test run -- --ignored lies:: --nocapture
 
-# The gate on this machine: an engine against itself ten times over, and one that is a tenth slower; about an hour.
+# The gate on this machine: an engine against itself ten times over, and one that is a tenth slower; about half an hour.
 test-gate:
     cargo test --release --workspace --test gate -- --ignored --nocapture
 
@@ -187,7 +187,7 @@ spark-test *options:
 spark-worker-test *options:
     made=$(python3 targets/spark/environment/prepare.py --dev) && cd targets/spark && "$made/venv/bin/python" -m pytest -q -m spark {{ options }}
 
-# Both pipelines on a data set of every profile, and a worker that is killed between tables. Takes the better part of an hour.
+# Both pipelines on a data set of every profile and on the platform's own logs, workers that are killed, where the transformer departs from the rules; an hour.
 spark-truth *options: spark-setup
     cargo test --release --workspace --test run -- --ignored --nocapture --test-threads 1 spark:: {{ options }}
 

@@ -437,7 +437,7 @@ fn rounds(name: &str, default: usize) -> usize {
 }
 
 #[test]
-#[ignore = "about an hour; prints figures of docs/statistics.md"]
+#[ignore = "a quarter of an hour; prints figures of docs/statistics.md"]
 fn an_engine_against_itself_does_not_fire() {
     let nights = Nights::new();
     let rounds = rounds("BENCH_GATE_ROUNDS", 20);

@@ -205,7 +205,11 @@ fn judged(
     if declared.is_none()
         && let Some(why) = why_inexact(&row.id, sort, base, new)
     {
-        row.why = format!("not gated: {why}; declare a --tolerance to gate it");
+        let advice = match sort {
+            Sort::Counter { .. } => "; declare a --tolerance to gate it",
+            _ => "",
+        };
+        row.why = format!("not gated: {why}{advice}");
         return row;
     }
     let (verdict, why) = match sort {

@@ -151,7 +151,13 @@ impl Store {
         }
         let entries = folder.join(ENTRIES);
         create(&entries)?;
-        file::write_new(&entries.join(KEEP), b"")?;
+        let keep = entries.join(KEEP);
+        // Hidden, so nobody takes it for an entry, and empty, so it cannot be half written.
+        fs::File::create(&keep).map_err(|source| StoreError::Io {
+            action: "create",
+            path: keep,
+            source,
+        })?;
         let about = About {
             what: WHAT.to_owned(),
         };
@@ -333,6 +339,23 @@ mod tests {
             "figures": { "wall": { "values": values } },
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn a_store_whose_beginning_was_broken_off_is_empty_and_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(ENTRIES)).unwrap();
+        fs::write(folder.path().join(ENTRIES).join(KEEP), "").unwrap();
+        assert!(
+            Store::open(folder.path())
+                .unwrap()
+                .all()
+                .unwrap()
+                .is_empty()
+        );
+        let store = Store::open_or_begin(folder.path()).unwrap();
+        assert_eq!(store.save(&entry(&[1.0])).unwrap(), Saved::Added);
+        assert_eq!(store.all().unwrap().len(), 1);
     }
 
     #[test]

@@ -92,10 +92,9 @@ pub fn start(
         check_space(scenario, disk)?;
     }
     let folder = Folder::create(&options.runs, &scenario.name)?;
-    let (_, secrets) = scenario.without_secrets();
     let hide = |text: &str| {
         let hide = |text: String, secret: &String| text.replace(secret.as_str(), HIDDEN);
-        secrets.iter().fold(text.to_owned(), hide)
+        loaded.secrets.iter().fold(text.to_owned(), hide)
     };
     folder.write_file(SCENARIO_FILE, hide(&loaded.text).as_bytes())?;
     let run = RunFile {
@@ -376,9 +375,9 @@ impl Session<'_> {
         };
         let mut all: Vec<String> = workflows.into_iter().flatten().filter_map(told).collect();
         if all.len() > FAILURES_TOLD {
-            let more = counted((all.len() - FAILURES_TOLD) as u64, "workflow");
+            let more = counted((all.len() - FAILURES_TOLD) as u64, "more workflow");
             all.truncate(FAILURES_TOLD);
-            all.push(format!("{id}: {more} more failed; attempts.csv has them"));
+            all.push(format!("{id}: {more} failed; workflows.csv has them"));
         }
         Ok(all)
     }

@@ -66,6 +66,8 @@ pub struct Loaded {
     pub path: PathBuf,
     /// Every value with where it came from.
     pub origins: Values,
+    /// Passwords in it, those of variants that are left out included: its text has them all.
+    pub secrets: Vec<String>,
 }
 
 impl Loaded {
@@ -81,7 +83,10 @@ impl Loaded {
                 let known: Vec<&str> = variants.iter().map(|one| one.name.as_str()).collect();
                 let flag = Place::Flag(format!("--variant {name}"));
                 let known = known.join(", ");
-                errors.plain(Some(flag), format!("is no variant; there is {known}"));
+                errors.plain(
+                    Some(flag),
+                    format!("is no variant of this scenario, which has {known}"),
+                );
             }
         }
         variants.retain(|variant| names.is_empty() || names.contains(&variant.name));
@@ -123,6 +128,7 @@ pub fn parse(
     let mut origins = resolve::resolve(&mut raw, folder, &mut errors);
     let variants = check::check(&raw, &mut origins, &mut errors);
     let loaded = build::scenario(&origins, variants).map(|scenario| Loaded {
+        secrets: scenario.without_secrets().1,
         scenario,
         text: text.to_owned(),
         path: path.to_owned(),

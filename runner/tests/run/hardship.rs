@@ -1,6 +1,6 @@
 //! Faults that a scenario declares, refusals, and interrupts.
 
-use super::common::{Bench, SMALL, told};
+use super::common::{Bench, Records, SMALL, told};
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::{Duration, Instant};
 
@@ -203,6 +203,35 @@ command = [\"sh\", \"-c\", \"read hello; echo '{\\\"protocol\\\":1,\\\"type\\\":
     );
 }
 
+fn assert_tells_no_password(run: &Records) {
+    for entry in std::fs::read_dir(&run.0).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            let content = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            assert!(!content.contains("hunter"), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_password_of_a_variant_that_is_left_out_stands_in_no_file_either() {
+    let variants = "\n[target]\nlake = \"lakes\"\n[variants.run.settings]\nshuffle_partitions = 2\n\
+        [variants.left.target.storage]\nAWS_SECRET_ACCESS_KEY = \"hunter22\"\n";
+    let bench = Bench::new(&format!("{SMALL}{variants}"));
+    let (code, text) = bench.run(&[
+        "--variant",
+        "run",
+        "--set",
+        "variants.left.target.storage.SESSION_TOKEN=hunter33",
+        "--set",
+        "sequence.stop_after=1",
+    ]);
+    assert_eq!(code, Some(0), "{text}");
+    let run = bench.only_run();
+    run.assert_verified(1);
+    assert_tells_no_password(&run);
+}
+
 #[test]
 fn a_password_of_a_store_stands_in_no_file_of_the_run() {
     let storage =
@@ -217,13 +246,7 @@ fn a_password_of_a_store_stands_in_no_file_of_the_run() {
     ]);
     assert_eq!(code, Some(0), "{text}");
     let run = bench.only_run();
-    for entry in std::fs::read_dir(&run.0).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_file() {
-            let content = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-            assert!(!content.contains("hunter"), "{}", path.display());
-        }
-    }
+    assert_tells_no_password(&run);
     let again = bench
         .command(&["verify", run.0.to_str().unwrap()])
         .env("AWS_SECRET_ACCESS_KEY", "hunter22")

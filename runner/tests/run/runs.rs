@@ -47,7 +47,7 @@ fn a_variant_may_be_run_by_itself() {
     let (code, text) = bench.run(&["--variant", "few", "--variant", "fewer"]);
     assert_eq!(code, Some(64), "{text}");
     assert!(
-        text.contains("--variant fewer: is no variant; there is many, few"),
+        text.contains("--variant fewer: is no variant of this scenario, which has many, few"),
         "{text}"
     );
     assert!(bench.find().is_none());

@@ -37,9 +37,9 @@ class Plans:
 def _has(text: str, operator: str, argument: str) -> bool:
     """Whether a plan has an operator with an argument, in the formatted text or in the simple one."""
     formatted = _OPERATOR.findall(text)
-    return f"{operator} {argument}" in text or any(
-        name == operator and argument in arguments for name, arguments in formatted
-    )
+    if not formatted:
+        return f"{operator} {argument}" in text
+    return any(name == operator and argument in arguments for name, arguments in formatted)
 
 
 class Executions:

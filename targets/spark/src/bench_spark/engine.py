@@ -3,6 +3,7 @@
 Made when the worker is greeted, and made again in the same process if its JVM ended.
 """
 
+import contextlib
 import shutil
 import sys
 import tempfile
@@ -158,8 +159,11 @@ class Engine:
 
     def abandon(self) -> None:
         """Ends what an attempt that failed left running: a stream that goes on would still write."""
-        for query in self.spark.streams.active:
-            query.stop()
+        with contextlib.suppress(Exception):
+            # A JVM that ended has none.
+            for query in self.spark.streams.active:
+                with contextlib.suppress(Exception):
+                    query.stop()
 
     def _vacuum(self) -> None:
         hours = self.settings.vacuum_retention_seconds() / 3600

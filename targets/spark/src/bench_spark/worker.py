@@ -142,6 +142,9 @@ class Worker:
         except Exception as error:
             self._log()
             failure = error
+            if self._engine is not None:
+                # Waits for streams, so while the runner still hears a heartbeat.
+                self._engine.abandon()
         finally:
             stop.set()
             beating.join()
@@ -155,9 +158,6 @@ class Worker:
             os.kill(os.getpid(), signal.SIGKILL)
         oom_kills = failures.oom_kills() - kills
         words = failures.jvm_exit(code) if code is not None else self._words(failure, oom_kills)
-        if code is None and self._engine is not None:
-            with contextlib.suppress(Exception):
-                self._engine.abandon()
         self._busy.clear()
         retryable = not isinstance(failure, _REFUSED)
         self._output.say("failed", **name, message=words, retryable=retryable)
