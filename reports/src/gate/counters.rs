@@ -3,7 +3,7 @@
 use super::entry::{End, Entry};
 use super::key::{Difference, Part};
 use super::measure::median;
-use super::metric::{Figure, Sort, Tolerance, Tolerances, find, place, words};
+use super::metric::{Figure, Kind, Sort, Tolerance, Tolerances, find, place, words};
 use super::verdict::{Compared, GateRow, Verdict, of_rows};
 use crate::evidence::Unit;
 use crate::number::counted;
@@ -171,7 +171,7 @@ pub(super) fn rows(base: &Entry, new: &Entry, tolerances: &Tolerances) -> Vec<Ga
             pairs: None,
         };
         let declared = tolerances.declared(id);
-        rows.push(judged(row, kind.sort, declared, base, new));
+        rows.push(judged(row, kind, declared, base, new));
         rows.extend(at_common(id, base, new, tolerances));
     }
     rows
@@ -184,11 +184,12 @@ fn ratio(old: Option<f64>, new: Option<f64>) -> Option<f64> {
 
 fn judged(
     mut row: GateRow,
-    sort: Sort,
+    kind: Kind,
     declared: Option<Tolerance>,
     base: &Entry,
     new: &Entry,
 ) -> GateRow {
+    let sort = kind.sort;
     if sort == Sort::Time {
         row.why = "not gated: the two sides were not interleaved".to_owned();
         return row;
@@ -203,7 +204,7 @@ fn judged(
         return row;
     };
     if declared.is_none()
-        && let Some(why) = why_inexact(&row.id, sort, base, new)
+        && let Some(why) = why_inexact(&row.id, kind, base, new)
     {
         let advice = match sort {
             Sort::Counter { .. } => "; declare a --tolerance to gate it",
@@ -232,18 +233,16 @@ fn judged(
 }
 
 /// Why a figure may differ between two runs that are alike.
-fn why_inexact(id: &str, sort: Sort, base: &Entry, new: &Entry) -> Option<&'static str> {
-    if matches!(sort, Sort::Done) || id == "reports.rows" {
+fn why_inexact(id: &str, kind: Kind, base: &Entry, new: &Entry) -> Option<&'static str> {
+    if matches!(kind.sort, Sort::Done) || id == "reports.rows" {
         return None;
     }
     // Which workflow commits first is not the same in two concurrent runs, and files follow from that.
     if base.concurrent || new.concurrent {
         return Some("concurrent workflows commit in an order of their own");
     }
-    let (id, _) = id.split_once('@').unwrap_or((id, ""));
-    let what = id.rsplit_once('.').map_or(id, |(_, what)| what);
     let struck = base.key.has_faults() || new.key.has_faults();
-    (struck && LEFT_BY_FAULTS.contains(&what))
+    (struck && LEFT_BY_FAULTS.contains(&kind.what))
         .then_some("how much was written when a fault struck differs from run to run")
 }
 
@@ -333,7 +332,8 @@ fn at_common(id: &str, base: &Entry, new: &Entry, tolerances: &Tolerances) -> Op
         },
         other => other,
     };
-    Some(judged(row, sort, tolerances.declared(id), base, new))
+    let kind = Kind { sort, ..kind };
+    Some(judged(row, kind, tolerances.declared(id), base, new))
 }
 
 #[cfg(test)]

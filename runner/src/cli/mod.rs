@@ -285,6 +285,15 @@ pub struct Setting {
     pub value: String,
 }
 
+impl Setting {
+    /// Keys and values of some.
+    #[must_use]
+    pub fn pairs(settings: &[Self]) -> Vec<(String, String)> {
+        let pair = |one: &Self| (one.key.clone(), one.value.clone());
+        settings.iter().map(pair).collect()
+    }
+}
+
 impl FromStr for Setting {
     type Err = &'static str;
 

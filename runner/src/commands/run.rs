@@ -2,12 +2,12 @@
 
 use super::print_json;
 use crate::cli::{RunArguments, Setting};
-use crate::doctor::{Machine, cache_dir};
+use crate::doctor::Machine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::plan::{self, Logs, Plan};
 use crate::record::RunStatus;
-use crate::run::{Finished, Options, REPORT_FILE, resume, start};
+use crate::run::{Finished, Options, REPORT_FILE, datasets, program, resume, start};
 use crate::scenario::{Scenario, load};
 use crate::table::{Align, Table};
 use crate::terminal::{Terminal, Tone};
@@ -26,7 +26,7 @@ pub(crate) fn run(
         (Some(folder), _) => resume(folder, &options, terminal)?,
         (None, scenario) => {
             let name = scenario.as_deref().unwrap_or_default();
-            let mut loaded = load(name, &pairs(&arguments.set))?;
+            let mut loaded = load(name, &Setting::pairs(&arguments.set))?;
             loaded.only(&arguments.variant)?;
             if arguments.dry_run {
                 return show_plan(&loaded.scenario, arguments, terminal, out);
@@ -74,7 +74,7 @@ fn options(arguments: &RunArguments) -> Result<Options, Error> {
     let keep_lakes = kept(arguments.keep_lakes, arguments.drop_lakes);
     Ok(Options {
         runs: arguments.out.clone(),
-        cache: cache(arguments.cache.as_deref())?,
+        cache: datasets(arguments.cache.as_deref())?,
         keep_lakes,
         wipe: arguments.wipe,
         space_check: !arguments.no_space_check,
@@ -93,31 +93,11 @@ pub(crate) fn kept(keep: bool, drop: bool) -> Option<bool> {
     }
 }
 
-/// Where generated data sets are kept.
-pub(crate) fn cache(asked: Option<&Path>) -> Result<PathBuf, Error> {
-    match asked {
-        Some(cache) => Ok(cache.to_path_buf()),
-        None => Ok(cache_dir(&Machine).ok_or(Error::NoCache)?.join("datasets")),
-    }
-}
-
-/// The program `bench`, which is its own worker and launcher.
-pub(crate) fn program() -> Result<PathBuf, Error> {
-    std::env::current_exe().map_err(Error::Launch)
-}
-
 /// The command that makes the same run again.
 fn command(arguments: &RunArguments, keep_lakes: Option<bool>) -> String {
-    let sets: Vec<(String, String)> = pairs(&arguments.set);
+    let sets = Setting::pairs(&arguments.set);
     let scenario = arguments.scenario.as_deref();
     reproduce(scenario, &sets, &arguments.variant, keep_lakes)
-}
-
-/// Keys and values that were set by hand.
-pub(crate) fn pairs(sets: &[Setting]) -> Vec<(String, String)> {
-    sets.iter()
-        .map(|set| (set.key.clone(), set.value.clone()))
-        .collect()
 }
 
 /// The command that makes a run of a scenario.

@@ -1,7 +1,7 @@
 //! `bench show`
 
 use super::print_json;
-use crate::cli::ShowArguments;
+use crate::cli::{Setting, ShowArguments};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::scenario::load;
@@ -13,12 +13,7 @@ pub(crate) fn run(
     terminal: &Terminal,
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
-    let sets: Vec<(String, String)> = arguments
-        .set
-        .iter()
-        .map(|set| (set.key.clone(), set.value.clone()))
-        .collect();
-    let loaded = load(&arguments.scenario, &sets)?;
+    let loaded = load(&arguments.scenario, &Setting::pairs(&arguments.set))?;
     if arguments.json {
         print_json(out, &loaded.json())?;
     } else {

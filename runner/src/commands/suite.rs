@@ -1,12 +1,12 @@
 //! `bench suite`
 
 use super::print_json;
-use super::run::{cache, kept, pairs, program, relative, reproduce};
-use crate::cli::{SuiteArguments, SuiteCommand, SuiteListArguments, SuiteRunArguments};
+use super::run::{kept, relative, reproduce};
+use crate::cli::{Setting, SuiteArguments, SuiteCommand, SuiteListArguments, SuiteRunArguments};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::plan::{order, time};
-use crate::run::{Options, fresh};
+use crate::run::{Options, datasets, fresh, program};
 use crate::suite::{Asked, Member, Record, SUITE_FILE, State, Suite, carry, load};
 use crate::table::{Align, Table};
 use crate::terminal::{Terminal, Tone, counted, hang};
@@ -34,8 +34,8 @@ fn carry_out(
     terminal: &Terminal,
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
-    let suite = load(&arguments.file, &pairs(&arguments.set))?;
-    let cache = cache(arguments.cache.as_deref())?;
+    let suite = load(&arguments.file, &Setting::pairs(&arguments.set))?;
+    let cache = datasets(arguments.cache.as_deref())?;
     let program = program()?;
     let keep_lakes = kept(arguments.keep_lakes, arguments.drop_lakes);
     let options = |member: &Member, runs: PathBuf| Options {
@@ -160,7 +160,7 @@ fn list(
     terminal: &Terminal,
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
-    let suite = load(&arguments.file, &pairs(&arguments.set))?;
+    let suite = load(&arguments.file, &Setting::pairs(&arguments.set))?;
     let members = suite.in_shard(arguments.shard);
     let listed: Vec<Listed> = members.into_iter().map(Listed::of).collect();
     let seconds: f64 = listed.iter().map(|one| one.seconds).sum();

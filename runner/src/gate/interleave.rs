@@ -1,11 +1,10 @@
 //! One pass over a scenario: both sides run, and what that says.
 
 use super::against::{Against, both_sides};
-use crate::cli::GateArguments;
-use crate::doctor::{Machine, cache_dir};
+use crate::cli::{GateArguments, Setting};
 use crate::error::Error;
 use crate::record::RunStatus;
-use crate::run::{Options, start};
+use crate::run::{Options, datasets, program, start};
 use crate::scenario::load;
 use crate::terminal::Terminal;
 use bench_reports::Run;
@@ -40,11 +39,7 @@ pub(crate) fn interleave(
     only: Option<&BTreeSet<String>>,
 ) -> Result<Option<Pass>, Error> {
     let arguments = asked.arguments;
-    let sets = arguments.set.iter();
-    let sets: Vec<(String, String)> = sets
-        .map(|set| (set.key.clone(), set.value.clone()))
-        .collect();
-    let mut loaded = load(scenario, &sets)?;
+    let mut loaded = load(scenario, &Setting::pairs(&arguments.set))?;
     let with_aa = !arguments.no_aa;
     loaded.scenario = both_sides(&loaded.scenario, asked.against, pairs, with_aa, only)?;
     let finished = start(&loaded, &options(asked, scenario, pairs)?, asked.terminal)?;
@@ -73,15 +68,12 @@ fn options(asked: &Asked<'_>, scenario: &str, pairs: u32) -> Result<Options, Err
     }
     Ok(Options {
         runs: arguments.runs.clone(),
-        cache: match &arguments.cache {
-            Some(cache) => cache.clone(),
-            None => cache_dir(&Machine).ok_or(Error::NoCache)?.join("datasets"),
-        },
+        cache: datasets(arguments.cache.as_deref())?,
         keep_lakes: None,
         wipe: false,
         space_check: true,
         quiet: arguments.quiet,
         command,
-        program: std::env::current_exe().map_err(Error::Launch)?,
+        program: program()?,
     })
 }

@@ -175,16 +175,17 @@ impl Folder {
 
     /// Writes a file that takes its name once it is complete.
     pub(crate) fn write_file(&self, name: &str, content: &[u8]) -> Result<(), Error> {
-        let path = self.path.join(name);
-        let unfinished = self.path.join(format!(".{name}.unfinished"));
-        let written = File::create(&unfinished)
-            .and_then(|mut file| {
-                file.write_all(content)?;
-                file.sync_all()
-            })
-            .and_then(|()| fs::rename(&unfinished, &path));
-        written.map_err(Error::at("write", &path))
+        write_whole(&self.path, name, content).map_err(Error::at("write", &self.path.join(name)))
     }
+}
+
+/// Writes a file into a folder, which takes its name once it is complete.
+pub(crate) fn write_whole(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
+    let unfinished = folder.join(format!(".{name}.unfinished"));
+    let mut file = File::create(&unfinished)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    fs::rename(&unfinished, folder.join(name))
 }
 
 /// Makes a new folder in another, named by the time and by what it is for.

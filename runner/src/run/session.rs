@@ -361,7 +361,7 @@ impl Session<'_> {
 
     /// The workflows of an arm that failed, with their reasons.
     fn failures(&self, id: &ArmId, allowed: bool) -> Result<Vec<String>, RunError> {
-        let history = write_tables(&self.folder.path)?;
+        let history = read(&self.folder.path)?;
         let workflows = history.arm(id).map(|arm| &arm.workflows);
         let told = |(number, workflow): (&u32, &WorkflowHistory)| {
             let failed = workflow.closed?.1 == WorkflowStatus::Failed;

@@ -54,15 +54,24 @@ impl ScenarioErrors {
 
 impl fmt::Display for ScenarioErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [only] = self.0.as_slice() {
-            return only.fmt(f);
-        }
-        write!(f, "the scenario has {} faults", self.0.len())?;
-        for error in &self.0 {
-            write!(f, "\n  {error}")?;
-        }
-        Ok(())
+        write_faults(f, "scenario", &self.0)
     }
+}
+
+/// The only fault of a file, or each on a line of its own.
+pub(crate) fn write_faults(
+    f: &mut fmt::Formatter<'_>,
+    what: &str,
+    faults: &[ScenarioError],
+) -> fmt::Result {
+    if let [only] = faults {
+        return write!(f, "{only}");
+    }
+    write!(f, "the {what} has {} faults", faults.len())?;
+    for fault in faults {
+        write!(f, "\n  {fault}")?;
+    }
+    Ok(())
 }
 
 impl std::error::Error for ScenarioErrors {}

@@ -33,7 +33,7 @@ mod show;
 mod source;
 mod units;
 
-pub(crate) use error::Errors;
+pub(crate) use error::{Errors, write_faults};
 pub use error::{ScenarioError, ScenarioErrors};
 pub(crate) use keys::nearest;
 pub(crate) use kind::Kind;

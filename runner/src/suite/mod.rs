@@ -23,7 +23,7 @@ pub use record::{Entry, Record, SUITE_FILE, State};
 pub use shard::{Shard, share};
 
 use crate::error::Error;
-use crate::scenario::{Loaded, ScenarioError};
+use crate::scenario::{Loaded, ScenarioError, write_faults};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -103,14 +103,7 @@ impl SuiteErrors {
 
 impl fmt::Display for SuiteErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [only] = self.0.as_slice() {
-            return only.fmt(f);
-        }
-        write!(f, "the suite has {} faults", self.0.len())?;
-        for error in &self.0 {
-            write!(f, "\n  {error}")?;
-        }
-        Ok(())
+        write_faults(f, "suite", &self.0)
     }
 }
 

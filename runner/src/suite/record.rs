@@ -5,9 +5,8 @@ use super::{Shard, Suite};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::record::RunStatus;
+use crate::run::write_whole;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 
 /// Name of the file in a suite's folder.
@@ -176,18 +175,16 @@ impl Record {
 
     /// Writes the file, which takes its name once it is complete.
     pub(super) fn write(&self, folder: &Path) -> Result<(), Error> {
-        let path = folder.join(SUITE_FILE);
-        let unfinished = folder.join(format!(".{SUITE_FILE}.unfinished"));
         let written = serde_json::to_vec_pretty(self)
             .map_err(std::io::Error::from)
             .and_then(|mut text| {
                 text.push(b'\n');
-                let mut file = File::create(&unfinished)?;
-                file.write_all(&text)?;
-                file.sync_all()?;
-                std::fs::rename(&unfinished, &path)
+                write_whole(folder, SUITE_FILE, &text)
             });
-        written.map_err(|source| Error::Write { path, source })
+        written.map_err(|source| Error::Write {
+            path: folder.join(SUITE_FILE),
+            source,
+        })
     }
 
     /// Whether it is of the same suite and part, so that it can be carried on with.

@@ -197,6 +197,19 @@ mod tests {
         }
     }
 
+    /// Logs, each ingested by a workflow of its own, and what stands in them.
+    fn read(root: &Path, logs: &[String]) -> (Subject, Facts) {
+        let subject = Subject {
+            truth: Truth::ReadFromLogs,
+            dataset_root: root.to_owned(),
+            workflows: (1..).zip(logs).map(|(n, log)| ingested(n, log)).collect(),
+            ..Subject::default()
+        };
+        let mut scans = crate::verify::facts::scan(root, logs, true, 1);
+        let facts = Facts::of(&subject, logs, &mut scans).expect("the logs are read");
+        (subject, facts)
+    }
+
     /// Numbers that look like chance.
     struct Chance(u64);
 
@@ -253,14 +266,7 @@ mod tests {
             &logs[1],
             &[(1, Some(5)), (2, Some(9)), (3, Some(2))],
         );
-        let mut subject = Subject {
-            truth: Truth::ReadFromLogs,
-            dataset_root: folder.path().to_owned(),
-            workflows: (1..).zip(&logs).map(|(n, log)| ingested(n, log)).collect(),
-            ..Subject::default()
-        };
-        let mut scans = crate::verify::facts::scan(folder.path(), &logs, true, 1);
-        let facts = Facts::of(&subject, &logs, &mut scans).expect("the logs are read");
+        let (mut subject, facts) = read(folder.path(), &logs);
         let winners = |subject: &Subject| {
             let plan = Plan::new(subject, &facts, &[true; 2]);
             let winners = Winners::after(&facts, &plan, plan.steps.len());
@@ -292,14 +298,7 @@ mod tests {
                     .collect();
                 write(folder.path(), log, &messages);
             }
-            let mut subject = Subject {
-                truth: Truth::ReadFromLogs,
-                dataset_root: folder.path().to_owned(),
-                workflows: (1..).zip(&logs).map(|(n, log)| ingested(n, log)).collect(),
-                ..Subject::default()
-            };
-            let mut scans = crate::verify::facts::scan(folder.path(), &logs, true, 1);
-            let facts = Facts::of(&subject, &logs, &mut scans).expect("the logs are read");
+            let (mut subject, facts) = read(folder.path(), &logs);
             let winners = |subject: &Subject| {
                 let plan = Plan::new(subject, &facts, &[true; 4]);
                 Winners::after(&facts, &plan, plan.steps.len())

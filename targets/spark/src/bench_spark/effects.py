@@ -18,6 +18,9 @@ _COALESCED = ("AQEShuffleRead", "coalesced")
 # otherwise: `(4) Exchange`, what goes in, and `Arguments: hashpartitioning(k, 200), …`.
 _OPERATOR = re.compile(r"^\(\d+\) (\w+)[^\n]*\n(?:\S[^\n]*\n)*?Arguments: ([^\n]*)", re.MULTILINE)
 
+# The same in the simple one: `+- Exchange hashpartitioning(k, 200)`.
+_SIMPLE = re.compile(r"\b(\w+) ([^\n]*)")
+
 
 @dataclass(frozen=True)
 class Plans:
@@ -29,17 +32,18 @@ class Plans:
     @classmethod
     def of(cls, texts: list[str]) -> "Plans":
         """Counts plans by their text."""
-        shuffled = [text for text in texts if _has(text, *_SHUFFLED)]
-        coalesced = [text for text in shuffled if _has(text, *_COALESCED)]
-        return cls(len(shuffled), len(coalesced))
+        plans = [_operators(text) for text in texts]
+        shuffled = [plan for plan in plans if _has(plan, *_SHUFFLED)]
+        return cls(len(shuffled), sum(_has(plan, *_COALESCED) for plan in shuffled))
 
 
-def _has(text: str, operator: str, argument: str) -> bool:
-    """Whether a plan has an operator with an argument, in the formatted text or in the simple one."""
-    formatted = _OPERATOR.findall(text)
-    if not formatted:
-        return f"{operator} {argument}" in text
-    return any(name == operator and argument in arguments for name, arguments in formatted)
+def _operators(text: str) -> list[tuple[str, str]]:
+    """The operators of a plan with their arguments, from the formatted text or else the simple one."""
+    return _OPERATOR.findall(text) or _SIMPLE.findall(text)
+
+
+def _has(plan: list[tuple[str, str]], operator: str, argument: str) -> bool:
+    return any(name == operator and argument in arguments for name, arguments in plan)
 
 
 class Executions:
